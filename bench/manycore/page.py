@@ -49,7 +49,7 @@ interval is above that. *Work* is in cores: what the batch does with one CPU and
 itself is 1.
 
 At light load a request's own CPU time may grow by a third as soon as another virtual CPU is busy
-([figures](policies.md#on-eight-emulated-cpus)): there rows with a batch are to be held against a
+([figures](adaptive.md#on-eight-emulated-cpus)): there rows with a batch are to be held against a
 static split, too.
 """
 LIMITS = """
@@ -79,6 +79,14 @@ def _key(sample: Mapping[str, Any]) -> Measured:
     return sample["experiment"], sample["kernel"], sample["dilation"]
 
 
+def _unit_of_work(samples: Sequence[Mapping[str, Any]]) -> float:
+    """The batch's work a second with a core of its own: as each boot has measured it, since hosts
+    and batches differ, and weighted by what it did."""
+    cores_s = sum(one["units"] / one["unit"] for one in samples)
+    done = sum(one["units"] for one in samples)
+    return float(done / cores_s if cores_s else samples[0]["unit"])
+
+
 def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[Measured, Row]:
     """Rows by condition, of the rounds that have all of its conditions."""
     found: dict[Measured, Row] = {}
@@ -96,7 +104,9 @@ def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[Measured
                 continue
             shape = known[experiment].shape
             slices, alone = (_slices(own, which, rounds) for which in (name, ALONE))
-            unit = max(one["unit"] for one in own if one["condition"] == name)
+            unit = _unit_of_work(
+                [one for one in own if one["condition"] == name and one["round"] in rounds]
+            )
             rows[name] = summarize(slices, shape=shape, batch_unit=unit)
             rows[name] |= {"rounds": len(rounds), "guest_s": sum(one.seconds for one in slices)}
             rows[name]["delayed"] = any(

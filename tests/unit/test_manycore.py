@@ -12,7 +12,7 @@ from bench.manycore import held, samples
 from bench.manycore.check import drift, figures_of, missed
 from bench.manycore.dilation import Rate
 from bench.manycore.guest import GuestEndedError
-from bench.manycore.page import front, page
+from bench.manycore.page import front, page, tables
 from bench.manycore.plan import (
     CONDITIONS,
     CORE,
@@ -220,6 +220,14 @@ def test_requests_of_the_warm_up_do_not_count() -> None:
     assert 0 < kept.sum() < kept.size
     assert counted.arrival_ns.tolist() == (every.arrival_ns[kept] - 500_000_000).tolist()
     assert counted.latency_ns.tolist() == every.latency_ns[kept].tolist()
+
+
+def test_work_is_in_the_cores_of_the_host_that_did_it() -> None:
+    faster = [{**one, "unit": 300.0, "units": 3 * one["units"]} for one in MEASURED[10:]]
+    (one,), (both,) = (tables(rows).values() for rows in (MEASURED, [*MEASURED[:10], *faster]))
+    for name in ("alone", "cpu.idle", "smartharvest"):
+        assert both[name]["batch_work_cores"] == one[name]["batch_work_cores"]
+    assert both["cpu.idle"]["batch_work_cores"] == 4.0
 
 
 def test_a_pair_measured_at_two_speeds_is_two_tables_and_two_answers() -> None:
