@@ -36,7 +36,12 @@ from smartharvest.algorithm.policy.base import (
     Policy,
     PolicySettings,
 )
-from smartharvest.algorithm.policy.records import Kept, Record
+from smartharvest.algorithm.policy.records import (
+    MARGINAL_RETRY_PERIODS,
+    RETRY_PERIODS,
+    Kept,
+    Record,
+)
 from smartharvest.algorithm.policy.rests import REST_PERIODS, Rests, told_by_rests
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.spans import WAVE, Meter
@@ -393,7 +398,7 @@ class Adaptive:
         elif self._now < self._held:
             self._judge_trial()
         elif why := self._lends_too_little():
-            self._leave(why, by_little=False)
+            self._leave(why, is_worthless=True)
         elif self._is_to_rest():
             self._begin_rest()
         elif self._since >= PAUSE_PERIODS:
@@ -557,9 +562,11 @@ class Adaptive:
         self._rest_later()
         self._explain()
 
-    def _leave(self, why: str, *, by_little: bool | None = None) -> None:
+    def _leave(
+        self, why: str, *, by_little: bool | None = None, is_worthless: bool = False
+    ) -> None:
         """For what is more careful and was fine; whether it is left ``by_little`` is judged by
-        waits unless it is known."""
+        waits unless it is known. What is worthless now may be worth much under another load."""
         way, record = self._now, self._records[self._now]
         if self._few:
             for meter in self._meters:
@@ -567,7 +574,12 @@ class Adaptive:
         disaster = self._is_disaster()
         if by_little is None:
             by_little = not disaster and self._is_marginal()
-        retry = record.fail(self._periods, by_little=by_little, disaster=disaster)
+        if is_worthless:
+            retry = record.put_off(self._periods, RETRY_PERIODS)
+        elif by_little:
+            retry = record.put_off(self._periods, MARGINAL_RETRY_PERIODS)
+        else:
+            retry = record.fail(self._periods, disaster=disaster)
         for bolder in range(way):
             if self._includes(bolder, way):
                 self._records[bolder].retry_at = max(

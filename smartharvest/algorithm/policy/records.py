@@ -52,14 +52,15 @@ class Record:
         self.windows = min(self.windows + 1, LENT_WINDOWS)
         self.lent += (cores - self.lent) / self.windows
 
-    def fail(self, period: int, *, by_little: bool, disaster: bool) -> int:
+    def fail(self, period: int, *, disaster: bool) -> int:
         """It is too dear. The periods after which it may be tried again."""
-        if by_little:
-            retry = MARGINAL_RETRY_PERIODS
-        else:
-            self.failures += DISASTER_FAILURES * disaster
-            retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**self.failures)
-            self.failures = min(self.failures + 1, MOST_FAILURES)
+        self.failures += DISASTER_FAILURES * disaster
+        retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**self.failures)
+        self.failures = min(self.failures + 1, MOST_FAILURES)
+        return self.put_off(period, retry)
+
+    def put_off(self, period: int, retry: int) -> int:
+        """It is left, and may be tried again after so many periods; that is no failure."""
         self.fine = False
         self.retry_at = period + retry
         return retry

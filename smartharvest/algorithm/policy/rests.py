@@ -93,4 +93,4 @@ def told_by_rests(way: int, meters: Sequence[Meter]) -> str:
         return ""
     worst = max(told, key=lambda one: one.mean)
     count = "a rest" if worst.rests == 1 else f"{worst.rests} rests"
-    return f"(median request {worst.mean:+.0%} by {count})"
+    return f"(median request {round(100 * worst.mean):+d}% by {count})"

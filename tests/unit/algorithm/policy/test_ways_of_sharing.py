@@ -424,6 +424,15 @@ def test_a_way_that_moves_cores_and_lends_none_is_left(lent: int, total: int) ->
     assert ("no more than 0.00 cores are lent" in host.policy.explanation) is not bool(lent)
 
 
+def test_a_way_that_lent_none_for_long_is_tried_soon_once_it_would() -> None:
+    host = Host(harmless, preempts=False, freezes=True, exclusive=True)
+    host.leaves = host.apart_leaves = TOTAL
+    host.run(600)
+    host.leaves = host.apart_leaves = 4
+    assert host.run(25) in ("quiet", "apart:5")
+    assert not any(failures for failures, *_ in json.loads(host.policy.dump())["records"])
+
+
 def test_a_set_that_is_mostly_taken_back_counts_for_what_the_batch_has_of_it() -> None:
     host = Host(harmless, preempts=False, freezes=True, exclusive=True)
     host.leaves, host.apart_leaves = 6, 7
