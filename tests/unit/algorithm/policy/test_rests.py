@@ -1,0 +1,94 @@
+"""Rests from a way of sharing that is held."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from smartharvest.algorithm.harm import Durations
+from smartharvest.algorithm.policy.spans import FEWER_PAIRS_ERRORS
+from smartharvest.algorithm.policy.ways import Way
+from tests.unit.algorithm.policy.sharing_host import (
+    TOTAL,
+    USUAL,
+    Host,
+)
+
+
+def test_where_idle_cpus_are_as_slow_it_goes_on_lending_and_looks_now_and_then() -> None:
+    tail: Durations = ((100_000, 900), (260_000, 95), (400_000, 5))
+    host = Host(lambda way: tail if way.kind == "everywhere" else USUAL)
+    host.idle = tail
+    host.run(300)
+    settled = host.periods[100:]
+    assert settled.count("everywhere") > 0.98 * len(settled)
+    assert 3 <= len([n for n in host.begun("nothing") if n >= 100]) <= 8  # rests are among them
+    assert set(settled) == {"everywhere", "nothing"}
+    host.idle = USUAL
+    host.run(70)
+    assert "everywhere" not in host.periods[-50:]
+
+
+@pytest.mark.parametrize(("total", "held_after_s", "left_after_s"), [(2, 5, 20), (TOTAL, 9, 40)])
+def test_what_makes_the_median_longer_without_a_wait_is_left(
+    total: int, held_after_s: int, left_after_s: int
+) -> None:
+    """As a batch does that takes the caches."""
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=total)
+    host.without, host.idle = cold, USUAL
+    assert host.run(held_after_s) == "everywhere"
+    said = set()
+    for _ in range(10 * (left_after_s - held_after_s)):
+        host.run(0.1)
+        said.add(host.policy.explanation)
+    assert "the batch runs everywhere under cpu.idle (median request +32% by a rest)" in said
+    assert host.policy.way.kind != "everywhere"
+    assert host.run(400 if total == TOTAL else 120).replace("asleep", "nothing") == "nothing"
+    assert "32% longer than with nothing lent" in host.policy.explanation
+    after = Host(*host.harms, total=total)
+    after.policy.load(host.policy.dump())
+    after.run(1)
+    (told,) = json.loads(after.policy.dump())["slowdowns"]
+    assert (told,) == tuple(json.loads(host.policy.dump())["slowdowns"])
+    assert any(rests >= min(FEWER_PAIRS_ERRORS) and 0.3 < mean < 0.35 for _, rests, mean, _ in told)
+
+
+def test_what_no_wait_shows_under_any_way_is_found_within_a_minute() -> None:
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=7, freezes=True)
+    host.without, host.idle = cold, USUAL
+    assert host.run(60).replace("asleep", "nothing") == "nothing"
+    tried = {"everywhere", "part:3", "prediction", "minimum"}
+    assert set(host.periods) - {"nothing", "asleep"} == tried
+    # Each has failed by rests of its own.
+    (told,) = json.loads(host.policy.dump())["slowdowns"]
+    assert {rests >= min(FEWER_PAIRS_ERRORS) for _, rests, *_ in told} == {True}
+    assert len(told) == len(tried)
+
+
+def test_a_way_without_what_another_was_left_for_is_held() -> None:
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+
+    def harm(way: Way) -> Durations:
+        host.without = cold if way.kind in ("everywhere", "part") else USUAL
+        return host.without
+
+    host = Host(harm, total=7, freezes=True)
+    host.idle = USUAL
+    assert host.run(60) == "prediction"
+    later = len(host.periods)
+    host.run(60)
+    assert host.periods[later:].count("prediction") > 0.8 * 600
+
+
+@pytest.mark.parametrize("total", [2, TOTAL])
+def test_a_median_that_is_little_longer_is_no_reason_to_leave(total: int) -> None:
+    cold: Durations = ((108_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=total)
+    host.without, host.idle = cold, USUAL
+    host.run(120)
+    settled = host.periods[100:]
+    assert settled.count("everywhere") > 0.93 * len(settled)
+    assert set(settled) == {"everywhere", "nothing"}

@@ -1,0 +1,153 @@
+"""The policy that moves between ways of sharing, where cores are few."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+
+from smartharvest.algorithm.harm import Durations
+from smartharvest.algorithm.policy import rests
+from smartharvest.algorithm.policy.adaptive import (
+    LEAST_USUAL_LOOKS,
+    TRIAL_PERIODS,
+)
+from smartharvest.algorithm.policy.ways import Way
+from tests.unit.algorithm.policy.sharing_host import (
+    AWFUL,
+    TOTAL,
+    USUAL,
+    Host,
+    harmless,
+    hurt_by,
+)
+
+
+@pytest.mark.parametrize(("total", "waits"), [(2, True), (TOTAL, False)])
+def test_of_few_cores_what_is_usual_is_known_before_a_trial(total: int, waits: bool) -> None:
+    host = Host(harmless, total=total)
+    host.run(10)
+    first = next(at for at, way in enumerate(host.periods) if way != "nothing")
+    assert (first >= LEAST_USUAL_LOOKS) is waits
+
+
+def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rests, "FIRST_REST_PERIODS", 100_000)  # no rest before that
+    less: Durations = ((100_000, 450), (200_000, 48), (400_000, 2))
+    tail: Durations = ((100_000, 450), (260_000, 48), (400_000, 2))
+
+    host = Host(harmless, total=2)
+    host.run(15)
+    host.harms, host.without = (lambda _way: less,), less
+    host.run(40)
+    host.harms = (lambda way: tail if way.kind == "everywhere" else less,)
+    host.idle, began = tail, len(host.periods)
+    host.run(30)
+    since = host.periods[began:]
+    assert 0 < since.count("nothing") < 10
+    assert set(since) == {"everywhere", "nothing"}
+    host.idle = less
+    host.run(70)
+    assert "everywhere" not in host.periods[-50:]
+
+
+@pytest.mark.parametrize(
+    ("answer_ns", "harmful", "entered"),
+    [
+        (0, ("everywhere",), {"part:1", "everywhere"}),
+        (30_000, ("everywhere",), {"part:1", "everywhere"}),
+        (60_000, (), {"everywhere"}),
+        (60_000, ("everywhere",), {"everywhere"}),
+    ],
+)
+def test_where_idle_cores_answer_late_none_is_kept_idle(
+    answer_ns: int, harmful: tuple[str, ...], entered: set[str]
+) -> None:
+    host = Host(hurt_by(*harmful), total=2)
+    host.answer_ns = answer_ns
+    assert (host.run(60) == "everywhere") is not bool(harmful)
+    assert set(host.periods) - {"nothing", "asleep"} == entered
+
+
+@pytest.mark.parametrize(("answer_ns", "held"), [(60_000, "everywhere"), (30_000, "nothing")])
+def test_where_idle_cores_answer_late_the_budget_is_a_share_of_that_too(
+    answer_ns: int, held: str
+) -> None:
+    longer: Durations = ((114_000, 900), (214_000, 95), (414_000, 5))
+    host = Host(lambda way: USUAL if way.kind == "nothing" else longer, total=2)
+    host.answer_ns = answer_ns
+    assert host.run(15).replace("asleep", "nothing") == held
+
+
+@pytest.mark.parametrize(("total", "held"), [(2, "everywhere"), (TOTAL, "wait:100us")])
+def test_of_few_cores_a_way_that_is_held_is_not_left_for_little(total: int, held: str) -> None:
+    def harm(way: Way) -> Durations:
+        longer = 6 + host.number % 2  # with five more 11.5 of 1,000: one and a half standard errors
+        little = ((100_000, 900), (200_000, 95 - longer), (240_000, longer), (400_000, 5))
+        return little if later and way.kind == "everywhere" else USUAL
+
+    host = Host(harm, total=total)
+    later = False
+    host.run(15)
+    later = True
+    host.run(6)
+    assert host.policy.way.short == held
+
+
+def test_of_few_cores_a_trial_in_doubt_goes_on_until_it_fails() -> None:
+    little = ((100_000, 900), (200_000, 89), (240_000, 6), (400_000, 5))
+    host = Host(lambda way: USUAL if way.kind == "nothing" else little, total=2)
+    host.run(6)
+    assert TRIAL_PERIODS[1] <= host.periods.count("everywhere") <= TRIAL_PERIODS[1] + 2
+    assert host.policy.way.kind != "everywhere"
+
+
+def test_of_few_cores_a_trial_within_the_budget_is_held() -> None:
+    little = ((100_000, 900), (200_000, 91), (240_000, 4), (400_000, 5))
+    host = Host(lambda way: USUAL if way.kind == "nothing" else little, total=2)
+    assert host.run(10) == "everywhere"
+
+
+def test_of_few_cores_the_boldest_way_is_tried_first() -> None:
+    host = Host(harmless, total=4)
+    assert host.run(10) == "everywhere"
+    assert set(host.periods) == {"nothing", "everywhere"}
+
+
+def test_a_part_that_fails_puts_nothing_bolder_off() -> None:
+    host = Host(lambda way: AWFUL if way.kind in awful else USUAL, total=2)
+    awful = {"everywhere"}
+    assert host.run(140) == "part:1"
+    awful = {"part"}
+    assert host.run(10) != "part:1"
+    assert host.run(60) == "everywhere"
+
+
+@pytest.mark.parametrize(("times", "put_off"), [(1.15, False), (1.5, True)])
+def test_of_few_cores_one_that_fails_by_little_is_not_put_off_for_it(
+    times: float, put_off: bool
+) -> None:
+    longer = tuple((round(ns * times), count) for ns, count in USUAL)
+    host = Host(
+        lambda way: longer if way.kind == "everywhere" else USUAL,
+        total=2,
+    )
+    host.run(300)
+    begun = sum(before != after == "everywhere" for before, after in pairwise(host.periods))
+    failures, *_ = json.loads(host.policy.dump())["records"][0]
+    assert (begun < 4, failures > 0) == (put_off, put_off)
+
+
+@pytest.mark.parametrize(("far", "put_off"), [(9, True), (1, False)])
+def test_of_few_cores_what_fails_by_more_over_many_trials_is_put_off(
+    far: int, put_off: bool
+) -> None:
+    """Of each trial chance alone could make so much of it."""
+    longer = ((100_000, 900), (200_000, 84 - far), (235_000, 11), (500_000, 5 + far))
+    host = Host(lambda way: longer if way.kind == "everywhere" else USUAL, total=2)
+    host.run(300)
+    failures, *_ = json.loads(host.policy.dump())["records"][0]
+    assert (failures > 0) == put_off
