@@ -346,7 +346,7 @@ def test_counterparts_are_made_and_removed_and_tasks_are_back_where_they_were(
 
 
 def kernel_sensor(host: Host) -> BpfSensor:
-    """Of both groups; skips the test where it cannot be."""
+    """It watches both groups; the test is skipped where it cannot be opened."""
     hierarchy = "cpuset" if host.tree.version == 1 else "v2"
     ids = [(os.stat(group.path).st_ino, n) for group, n in ((host.web, 0), (host.batch, -1))]
     try:

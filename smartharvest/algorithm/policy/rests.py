@@ -1,4 +1,4 @@
-"""When a way that is held rests, and what that tells of it.
+"""Rests from a way of sharing that is held: when they come, and what they tell.
 
 What lending costs shows in waits but for what it leaves in caches and on idle CPUs. So a way that
 is held rests now and then: nothing is lent for a moment, and the median task of both is compared.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy.adaptive import (
-    Adaptive,
-)
+from smartharvest.algorithm.policy.adaptive import Adaptive
 from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
@@ -15,6 +14,7 @@ from smartharvest.algorithm.policy.base import (
     Spans,
 )
 from smartharvest.algorithm.policy.ways import Way
+from smartharvest.core.plan import Plan
 from tests.unit.algorithm.policy.windows import window
 
 TOTAL = 10
@@ -132,3 +132,11 @@ def harmless(_: Way) -> Durations:
 
 def hurt_by(*kinds: str, how: Durations = WORSE) -> Harm:
     return lambda way: how if way.kind in kinds else USUAL
+
+
+def plan_of(host: Host) -> Plan:
+    """What a controller makes of the policy's answer to a window."""
+    answer = Controller(host.policy, total=TOTAL).on_window(window([1, 2]))
+    assert answer is not None
+    assert answer.plan is not None
+    return answer.plan

@@ -15,6 +15,7 @@ from tests.unit.algorithm.policy.sharing_host import (
     Harm,
     Host,
     harmless,
+    plan_of,
 )
 from tests.unit.algorithm.policy.windows import window
 
@@ -80,19 +81,14 @@ def test_it_says_how_many_are_kept_idle() -> None:
 
 def test_a_plan_has_what_the_kernel_is_to_keep_idle() -> None:
     host = Host(harmless, spares=SPARES)
-    controller = Controller(host.policy, total=TOTAL)
-    answer = controller.on_window(window([1, 2]))
-    assert answer is not None
-    assert answer.plan is not None
-    assert answer.plan.spare is None
+    assert plan_of(host).spare is None
     host.run(10)
     while host.policy.way.kind != "spare":
         host.run(0.1)
+    plan = plan_of(host)
+    assert (plan.spare, plan.primary_cores) == (0, 0)
     controller = Controller(host.policy, total=TOTAL)
-    answer = controller.on_window(window([1, 2]))
-    assert answer is not None
-    assert answer.plan is not None
-    assert (answer.plan.spare, answer.plan.primary_cores) == (0, 0)
+    assert controller.on_window(window([1, 2])) is not None
     assert controller.give_everything_back().spare is None
 
 
