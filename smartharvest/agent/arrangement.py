@@ -167,6 +167,8 @@ class Arrangement:
             raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
         elastic = settings.elastic if settings.dry_run else settings.require_targets()
         self.tree = CgroupTree.discover(settings.cgroup_root)
+        self._placement.know_freezer(is_there="freezer" in self.tree.hierarchies)
+        settings = self.settings
         check_memory(settings, self.tree)
         left = self._left
         if not settings.dry_run:
@@ -363,6 +365,15 @@ class Arrangement:
     @property
     def capacity(self) -> Capacity:
         return self.snapshot.capacity
+
+    @property
+    def smallest(self) -> int:
+        """Cores of the smallest set to be lent to a group that has none of its own; 0: it has."""
+        settings, capacity = self.settings, self.capacity
+        parks = settings.park == "freeze" and capacity.elastic_min == 0
+        if settings.placement != "exclusive" or not parks:
+            return 0
+        return min((number for number in capacity.whole if number), default=1)
 
     @property
     def primaries(self) -> list[Target]:

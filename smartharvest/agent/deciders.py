@@ -40,13 +40,15 @@ def choose_policy(
     found: Preemption | None = None,
     spares: tuple[int, ...] = (),
     freezes: bool = False,
+    smallest: int = 0,
 ) -> Policy:
     """The policy spelled ``spec`` for ``total`` cores. Should it fail, simpler ones take over.
 
     ``found`` is what the running kernel was seen to do, ``spares`` what ``spares_for``
-    answers; ``freezes``: the policy may freeze the elastic group. Raises ConfigError for a policy
-    that is unknown, or that needs a primary which ``preempts`` the elastic group wherever they
-    meet, or a kernel that keeps CPUs idle, where that is not so.
+    answers; ``freezes``: the policy may freeze the elastic group; ``smallest``: the fewest cores to
+    be lent to one that is frozen otherwise (0: it is not). Raises ConfigError for a policy that is
+    unknown, or that needs a primary which ``preempts`` the elastic group wherever they meet, or a
+    kernel that keeps CPUs idle, where that is not so.
     """
     check_policy(spec)
     if is_shared(spec) and not preempts:
@@ -87,6 +89,7 @@ def choose_policy(
             spares=spares,
             freezes=freezes,
             exclusive=settings.placement == "exclusive",
+            smallest=smallest,
         )
 
     return with_stand_ins(spec, make, total, _log.warning)

@@ -47,7 +47,7 @@ from smartharvest.mechanism.choice import make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.mechanism.group_freezer import frozen_values, planned_freeze_file
 from smartharvest.mechanism.memory_bounds import check_memory, memory_writes
-from smartharvest.placement.choice import why_shared
+from smartharvest.placement.choice import lending_minimum, lends_minimum, why_shared
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
@@ -99,6 +99,8 @@ def make_plan(settings: Settings) -> Plan:
 def _look(settings: Settings, plan: Plan) -> None:
     elastic_spec = settings.require_targets()
     tree = CgroupTree.discover(settings.cgroup_root)
+    if "freezer" in tree.hierarchies and lends_minimum(settings):
+        settings = lending_minimum(settings)
     plan.found["cgroups"] = {"version": tree.version, "root": tree.root}
     check_memory(settings, tree)
     claims = [

@@ -214,6 +214,7 @@ class Supervisor:
             found=self.arrangement.preemption,
             spares=self._spares,
             freezes=self.arrangement.mechanism.may_freeze,
+            smallest=self.arrangement.smallest,
         )
 
     @property

@@ -71,13 +71,14 @@ def make_policy(
     spares: tuple[int, ...] = (),
     freezes: bool = False,
     exclusive: bool = False,
+    smallest: int = 0,
 ) -> Policy:
     """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
     prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect``,
-    ``spares``, ``freezes`` and ``exclusive`` are for ``adaptive`` (PolicySettings). Raises
-    ConfigError for what is unknown or malformed.
+    ``spares``, ``freezes``, ``exclusive`` and ``smallest`` are for ``adaptive`` (PolicySettings).
+    Raises ConfigError for what is unknown or malformed.
     """
     name, number = _parsed(spec)
     settings = PolicySettings(
@@ -91,6 +92,7 @@ def make_policy(
         spares,
         freezes,
         exclusive,
+        smallest,
     )
     module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")
     make = getattr(import_module(f"{__name__}.{module}"), maker)

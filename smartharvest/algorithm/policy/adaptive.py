@@ -45,7 +45,7 @@ from smartharvest.algorithm.policy.records import (
 from smartharvest.algorithm.policy.rests import REST_PERIODS, Rests, told_by_rests
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.spans import WAVE, Meter
-from smartharvest.algorithm.policy.ways import MANY, Way, ways
+from smartharvest.algorithm.policy.ways import Way, are_few, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
 
@@ -97,7 +97,8 @@ class Adaptive:
         self._protect = settings.protect
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._preempts = settings.preempts
-        careful = not settings.preempts and settings.total >= MANY
+        self._few = are_few(settings.total, settings.smallest)
+        careful = not (settings.preempts or self._few)
         self._quiet = AdaptiveQuiet(settings) if careful else None
         self._freezes = settings.freezes
         # Else the minimum costs the primary what no way would take from it.
@@ -110,6 +111,7 @@ class Adaptive:
             preempts=settings.preempts,
             freezes=settings.freezes,
             exclusive=settings.exclusive,
+            smallest=settings.smallest,
         )
         self._records = [Record() for _ in self._ways]
         self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)
@@ -310,7 +312,9 @@ class Adaptive:
             return self._total
         if delegate is not None:
             return delegate.predict(window)
-        return self._total if self.way.kind in ("minimum", "nothing") else self.way.kept
+        if self.way.is_static or self.way.moves:
+            return self.way.kept
+        return self._total
 
     # --- harm -------------------------------------------------------------------------------------
 
@@ -363,7 +367,8 @@ class Adaptive:
     def _begin(self, primaries: int) -> None:
         """As one that knows nothing, or what was kept over a restart."""
         recalled, self._recalled = self._recalled, None
-        again, self._meters = bool(self._meters), [Meter(self._total) for _ in range(primaries)]
+        again = bool(self._meters)
+        self._meters = [Meter(self._total, few=self._few) for _ in range(primaries)]
         if again or (recalled and len(recalled.slowdowns) != primaries):
             self._records = [Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""
@@ -455,10 +460,6 @@ class Adaptive:
         if self._few:
             return all(meter.knows_usual and meter.may_compare for meter in self._meters)
         return all(meter.knows_usual for meter in self._meters)
-
-    @property
-    def _few(self) -> bool:
-        return self._total < MANY
 
     def _too_long(self, meter: Meter) -> str:
         if not self._few:

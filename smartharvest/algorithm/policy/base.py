@@ -125,6 +125,9 @@ class PolicySettings:
     frozen instead."""
     exclusive: bool = False
     """Whether the primary and the elastic group have no core in common."""
+    smallest: int = 0
+    """Of ``exclusive`` alone: cores of the smallest set that the elastic group, which is frozen
+    while nothing is lent, can be given; 0: it always has its minimum."""
 
     def __post_init__(self) -> None:
         for key, value, known in (

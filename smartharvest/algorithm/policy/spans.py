@@ -12,7 +12,6 @@ from collections import deque
 from dataclasses import dataclass
 
 from smartharvest.algorithm.policy.base import Spans
-from smartharvest.algorithm.policy.ways import MANY
 from smartharvest.core._spans import SpanCounts
 
 QUANTILES = (0.5, 0.95, 0.99)
@@ -158,15 +157,16 @@ class Slowdown:
 
 
 class Meter:
-    """What sharing ``cores`` costs one primary: the way in force, and all ways lately."""
+    """What sharing ``cores``, which may be ``few``, costs one primary: the way in force, and all
+    ways lately."""
 
-    def __init__(self, cores: int) -> None:
+    def __init__(self, cores: int, *, few: bool) -> None:
         self._far = far_of(cores)
         self._recent = _Looks(RECENT_LOOKS)
         """Of the way in force."""
         self._long = _Looks(MANY_LOOKS)
         """The same, for longer."""
-        self._usual = _Looks(USUAL_LOOKS if cores < MANY else RECENT_LOOKS)
+        self._usual = _Looks(USUAL_LOOKS if few else RECENT_LOOKS)
         """The last ones with nothing lent."""
         self._usual_age = 0
         """Periods since."""

@@ -36,7 +36,8 @@ class Way:
 
     kind: Kind
     kept: int = 0
-    """Cores that the primary has to itself, of ``part`` alone, or at least, of ``apart``."""
+    """Cores that the primary has to itself, of ``part``, and of a ``minimum`` that is lent, or at
+    least, of ``apart``."""
     buffer: int = 0
     """Idle cores; of ``buffer`` alone."""
     spare: int | None = None
@@ -46,8 +47,11 @@ class Way:
 
     @property
     def is_static(self) -> bool:
-        """Whether no core moves: the primary preempts the batch where they meet."""
-        return self.kind in ("everywhere", "spare", "part")
+        """Whether something is lent for good: no core moves, and the primary preempts the batch
+        where they meet."""
+        return self.kind in ("everywhere", "spare", "part") or (
+            self.kind == "minimum" and self.kept > 0
+        )
 
     @property
     def moves(self) -> bool:
@@ -80,13 +84,20 @@ class Way:
         if self.kind == "prediction":
             return "lends what the paper's prediction leaves"
         if self.kind == "minimum":
-            return "lends nothing beyond the batch's minimum"
+            left = f", and leaves the primary {cores}" if self.kept else ""
+            return f"lends nothing beyond the batch's minimum{left}"
         if self.kind == "nothing":
             return "lends nothing"
         quiet_us = (self.quiet_ns or 0) // 1000
         if self.kind == "wait":
             return f"lends everything, takes it back on a wait, lends again after {quiet_us} us"
         return f"keeps {self.buffer} idle, lends the rest after {quiet_us} us"
+
+
+def are_few(total: int, smallest: int = 0) -> bool:
+    """Whether a move takes a large part of ``total`` cores, of which ``smallest`` are the batch's
+    minimum."""
+    return total - smallest < MANY
 
 
 def usual_spare(cpus: int) -> int:
@@ -108,6 +119,7 @@ def ways(
     preempts: bool = True,
     freezes: bool = False,
     exclusive: bool = False,
+    smallest: int = 0,
 ) -> tuple[Way, ...]:
     """Those for ``total`` cores, boldest first; where a primary does not preempt the elastic group
     (``preempts``) it is not to meet it. Where it cannot (``exclusive``) cores may also be given
@@ -116,14 +128,18 @@ def ways(
     Where cores are few, none moves: the batch has all, or half of them for good, and of two nobody
     predicts who needs the last. Where the kernel keeps CPUs idle (``spares``: how many it may be),
     it does by events what moves would. Where the elastic group has a minimum that can be taken from
-    it (``freezes``), that is a way, too.
+    it (``freezes``), that is a way, too, and so is the ``smallest`` set of a group that is to have
+    none with nothing lent.
     """
     predicts = total > 2
     minimum = (Way("minimum"),) if freezes else ()
     if not preempts:
         given = [total >> shift for shift in range(1, total.bit_length())] if exclusive else []
+        if smallest and predicts:
+            minimum = (Way("minimum", kept=total - smallest),)
+            given = [cores for cores in given if cores > smallest]
         apart = [Way("apart", kept=total - cores, quiet_ns=APART_QUIET_NS) for cores in given]
-        if total >= MANY:
+        if not are_few(total, smallest):
             return Way("quiet"), *apart, *minimum, Way("nothing")
         predicted = [Way("prediction")] if predicts or not apart else []
         return *apart, *predicted, *minimum, Way("nothing")
@@ -132,7 +148,7 @@ def ways(
     careful = *((Way("prediction"),) if predicts else ()), *minimum, Way("nothing")
     if spares:
         return *(Way("spare", spare=count) for count in sorted(spares)), *careful
-    if total < MANY:
+    if are_few(total):
         parts = [Way("part", kept=total // 2)] if total > 1 else []
         return Way("everywhere"), *parts, *careful
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)})

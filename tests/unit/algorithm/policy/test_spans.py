@@ -76,7 +76,7 @@ def test_one_in_twenty_far_beyond_is_a_disaster() -> None:
 
 
 def metered(*periods: Durations) -> Meter:
-    meter = Meter(TOTAL)
+    meter = Meter(TOTAL, few=True)
     for taken in periods:
         meter.add(Spans(taken, (), USUAL), counts=True)
     return meter
@@ -117,7 +117,7 @@ TAIL: Durations = ((100_000, 900), (260_000, 95), (520_000, 5))
 
 def lent_after(idle: Durations, taken: Durations, periods: int = 0) -> Pairs:
     """Of three seconds of a way, so long after three with nothing lent."""
-    meter = Meter(TOTAL)
+    meter = Meter(TOTAL, few=True)
     for _ in range(RECENT_LOOKS):
         meter.add(Spans((), idle), counts=True)
     meter.fade(periods)
