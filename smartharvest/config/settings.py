@@ -259,7 +259,8 @@ class Settings:
     )
     elastic_min: int | None = _Setting(_count, None, "N", common=True).help(
         "Cores the elastic group always has; 0 parks it on the last core. "
-        "Default: 1 where there are more than two cores, otherwise 0."
+        "Default: 1 where there are more than two cores, otherwise 0; 0 under the policy adaptive "
+        "with exclusive placement, where the batch is frozen then."
     )
     max_harvest: int | None = _Setting(_count, None, "N", applies="live", common=True).help(
         "Never lend more than N cores beyond the minimum."

@@ -53,6 +53,46 @@ def test_at_every_write_the_primary_has_its_share_and_no_core_is_nobodys(
         assert primary | elastic == frozenset(range(8))
 
 
+def test_with_nothing_lent_the_primary_has_every_core_and_the_batch_is_frozen(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    before = world.files()
+    kernel = watch(world, monkeypatch)
+    # By the written state, before the reading: the last change is the one to be asked about.
+    seen: list[tuple[frozenset[int], frozenset[int], str]] = []
+
+    def note(change: Change) -> None:
+        seen.append((cpus(world, "web"), cpus(world, "batch"), str(change)))
+
+    kernel.before_change = note
+    with Supervisor(settings_for(world, placement="exclusive")) as session:
+        assert session.capacity.elastic_min == 0
+        run_until(session, Script(8, 3, total=8), after(12))
+    assert world.files() == before
+    freezes = [(web, change) for web, _, change in seen if "freez" in change]
+    frozen = [web for web, change in freezes if "FROZEN" in change or "'1'" in change]
+    assert frozen
+    assert all(web == frozenset(range(8)) for web in frozen)
+    thawed = [web for web, change in freezes if "THAWED" in change or "'0'" in change]
+    assert thawed  # before cores are lent
+    assert all(web == frozenset(range(8)) for web in thawed)
+
+
+def test_a_minimum_that_the_user_chooses_is_the_batchs_for_good(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    kernel = watch(world, monkeypatch)
+    with Supervisor(settings_for(world, placement="exclusive", elastic_min=1)) as session:
+
+        def all_but_one(_window: object, _decision: object) -> bool:
+            return (world.mask("web"), world.mask("batch")) == ("0-6", "7")
+
+        run_until(session, Script(7), all_but_one)
+    assert not any("freez" in str(change) for change in kernel.changes)
+
+
 @pytest.mark.parametrize("refused", range(12))
 def test_a_refusal_anywhere_leaves_the_host_as_it_was(
     tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch, refused: int

@@ -105,6 +105,8 @@ class Adaptive:
         self._judges = settings.preempts or settings.freezes or settings.exclusive
         self._meets = not settings.exclusive
         """Whether the primary may meet the elastic group on a core."""
+        self._compares = settings.smallest > 0
+        """Whether it meets the group nowhere, and has all cores with nothing lent."""
         self._ways = ways(
             settings.total,
             settings.spares if settings.preempts else (),
@@ -368,7 +370,9 @@ class Adaptive:
         """As one that knows nothing, or what was kept over a restart."""
         recalled, self._recalled = self._recalled, None
         again = bool(self._meters)
-        self._meters = [Meter(self._total, few=self._few) for _ in range(primaries)]
+        self._meters = [
+            Meter(self._total, few=self._few, meet=not self._compares) for _ in range(primaries)
+        ]
         if again or (recalled and len(recalled.slowdowns) != primaries):
             self._records = [Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""

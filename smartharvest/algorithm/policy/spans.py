@@ -71,7 +71,8 @@ def far_of(cores: int) -> float:
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
-    ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing.
+    ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing. The
+    median is held against theirs only if they ``tell_median``.
     ``far`` is the quantile of the far tail that is judged. A request also takes ``elsewhere_ns``,
     and more at P99; the budget is a share of the task's time and of that.
     """
@@ -83,9 +84,12 @@ class Pairs:
         far: float = FAREST,
         usual: SpanCounts | None = None,
         elsewhere_ns: float = ELSEWHERE_NS,
+        *,
+        tell_median: bool = False,
     ) -> None:
         self.taken, self.without, self.usual = taken, without, usual
         self._elsewhere_ns = elsewhere_ns
+        self._least_usual = 0.0 if tell_median else 0.5
         self._budgets = {far: FAR_TIMES, **dict.fromkeys(QUANTILES, 1.0)}
 
     def too_long(self, protect: float, errors: float = 0.0, burst: float = BURST) -> str:
@@ -120,7 +124,11 @@ class Pairs:
     def _usual_ns(self, q: float) -> float:
         """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
         that wakes up late does not show."""
-        if self.usual is None or q <= 0.5 or (1 - q) * self.usual.total < LEAST_BEYOND:
+        if (
+            self.usual is None
+            or q <= self._least_usual
+            or (1 - q) * self.usual.total < LEAST_BEYOND
+        ):
             return 0.0
         error = math.sqrt(BURST * (1 - q) / self.usual.total)
         return self.usual.quantile_ns(q - USUAL_ERRORS * error)
@@ -158,9 +166,14 @@ class Slowdown:
 
 class Meter:
     """What sharing ``cores``, which may be ``few``, costs one primary: the way in force, and all
-    ways lately."""
+    ways lately.
 
-    def __init__(self, cores: int, *, few: bool) -> None:
+    Where the two ``meet`` on no core the sensor blames what is lent for every wait, so those with
+    nothing lent have to say how long the median task would have waited all the same.
+    """
+
+    def __init__(self, cores: int, *, few: bool, meet: bool = True) -> None:
+        self._meet = meet
         self._far = far_of(cores)
         self._recent = _Looks(RECENT_LOOKS)
         """Of the way in force."""
@@ -265,7 +278,14 @@ class Meter:
         """Of ``looks``, or of two other counts of its kind."""
         usual = self._usual.taken if self._compares(looks) else None
         taken, without = counts or (looks.taken, looks.without)
-        return Pairs(taken, without, self._far, usual, ELSEWHERE_NS + self._late_ns)
+        return Pairs(
+            taken,
+            without,
+            self._far,
+            usual,
+            ELSEWHERE_NS + self._late_ns,
+            tell_median=not self._meet,
+        )
 
     @property
     def _late_ns(self) -> float:
@@ -303,7 +323,7 @@ class Meter:
     def lately(self) -> Pairs:
         """Of all ways."""
         usual = self._usual.taken if self.knows_usual else None
-        return Pairs(self._taken, self._without, self._far, usual)
+        return Pairs(self._taken, self._without, self._far, usual, tell_median=not self._meet)
 
 
 class _Looks:

@@ -11,7 +11,7 @@ from smartharvest.config.loading import load_settings
 from smartharvest.config.settings import Placement, Settings
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.choice import PlacementChoice, why_shared
+from smartharvest.placement.choice import PlacementChoice, lends_minimum, why_shared
 from smartharvest.placement.target_set import TargetSet
 
 
@@ -92,6 +92,45 @@ def test_what_is_chosen_is_in_force_until_it_is_to_be_seen_again() -> None:
     assert (choice.settings.placement, choice.settings.max_harvest) == ("exclusive", 3)
     choice.make(None)
     assert choice.settings.placement == "auto"
+
+
+@pytest.mark.parametrize(
+    ("more", "lends"),
+    [
+        ({}, True),
+        ({"placement": "shared"}, False),
+        ({"policy": "smartharvest"}, False),  # the paper's minimum stays
+        ({"elastic_min": 1}, False),
+        ({"elastic_min": 0}, False),
+        ({"park": "idle"}, False),
+        ({"mechanism": "cpugroups"}, False),
+        ({"unallocated": True}, False),
+    ],
+)
+def test_a_minimum_is_lent_only_where_its_harm_is_measured_and_nobody_chose_it(
+    more: dict[str, Any], lends: bool
+) -> None:
+    assert lends_minimum(load_settings({"placement": "exclusive"} | more)) is lends
+
+
+def test_a_minimum_is_lent_once_exclusive_placement_is_in_force_whatever_policy_follows() -> None:
+    choice = PlacementChoice(Settings(placement="auto"))
+    choice.know_freezer(is_there=True)
+    assert choice.settings.elastic_min is None
+    choice.make("exclusive")
+    assert (choice.settings.elastic_min, choice.settings.park) == (0, "freeze")
+    choice.take(Settings(placement="auto", policy="smartharvest"))
+    assert (choice.settings.policy, choice.settings.elastic_min) == ("smartharvest", 0)
+    choice.make("exclusive")  # seen again
+    assert choice.settings.elastic_min is None
+    choice.take(Settings(placement="auto"))
+    assert choice.settings.elastic_min is None
+
+
+def test_a_host_without_a_freezer_keeps_the_minimum() -> None:
+    choice = PlacementChoice(Settings(placement="exclusive"))
+    choice.know_freezer(is_there=False)
+    assert (choice.settings.elastic_min, choice.settings.park) == (None, "auto")
 
 
 @pytest.mark.parametrize("placement", ["shared", "exclusive"])

@@ -39,6 +39,7 @@ class Host:
         spares: tuple[int, ...] = (),
         freezes: bool = False,
         exclusive: bool = False,
+        smallest: int = 0,
     ) -> None:
         self.policy = Adaptive(
             PolicySettings(
@@ -49,6 +50,7 @@ class Host:
                 spares=spares,
                 freezes=freezes,
                 exclusive=exclusive,
+                smallest=smallest,
             )
         )
         self.harms = harms

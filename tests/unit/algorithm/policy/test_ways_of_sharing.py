@@ -292,6 +292,43 @@ def test_of_such_sets_the_largest_that_does_no_harm_is_held() -> None:
     assert host.policy.explanation.startswith("leaves the primary 8 cores, and the batch the oth")
 
 
+@pytest.mark.parametrize(
+    ("total", "smallest", "found"),
+    [
+        (TOTAL, 1, ["quiet:0", "apart:5", "apart:8", "minimum:9", "nothing:0"]),
+        (16, 2, ["quiet:0", "apart:8", "apart:12", "minimum:14", "nothing:0"]),
+        # As many as there would be with a minimum that nobody takes back.
+        (8, 1, ["apart:4", "apart:6", "prediction:0", "minimum:7", "nothing:0"]),
+        (2, 1, ["apart:1", "nothing:0"]),
+    ],
+)
+def test_the_smallest_of_them_is_for_good_where_it_is_all_that_a_batch_has(
+    total: int, smallest: int, found: list[str]
+) -> None:
+    those = ways(total, preempts=False, exclusive=True, smallest=smallest)
+    assert [f"{way.kind}:{way.kept}" for way in those] == found
+    (minimum,) = [way for way in those if way.kind == "minimum"] or [Way("minimum", kept=1)]
+    assert minimum.is_static
+    assert not minimum.moves
+
+
+def test_a_minimum_that_is_lent_is_held_as_long_as_it_does_no_harm() -> None:
+    def host_of(*harmful: str) -> Host:
+        return Host(hurt_by(*harmful), preempts=False, exclusive=True, smallest=1)
+
+    host = host_of("quiet", "apart")
+    assert host.run(30) == "minimum"
+    assert host.policy.predict(window([1, 2])) == TOTAL - 1
+    assert host.policy.shared  # no task that waits takes it back
+    assert host.policy.explanation.startswith(
+        "lends nothing beyond the batch's minimum, and leaves the primary 9 cores"
+    )
+    host.harms = (hurt_by("quiet", "apart", "minimum"),)
+    assert host.run(10) in ("nothing", "asleep")
+    assert host.policy.predict(window([1, 2])) == TOTAL
+    assert not host.policy.shared
+
+
 @pytest.mark.parametrize(("leaves", "held"), [(4, "quiet"), (6, "apart:5")])
 def test_cores_that_follow_demand_are_to_be_more_than_such_a_set(leaves: int, held: str) -> None:
     host = Host(harmless, preempts=False, freezes=True, exclusive=True)
