@@ -89,7 +89,7 @@ class Pairs:
     ) -> None:
         self.taken, self.without, self.usual = taken, without, usual
         self._elsewhere_ns = elsewhere_ns
-        self._least_usual = 0.0 if tell_median else 0.5
+        self._tell_median = tell_median
         self._budgets = {far: FAR_TIMES, **dict.fromkeys(QUANTILES, 1.0)}
 
     def too_long(self, protect: float, errors: float = 0.0, burst: float = BURST) -> str:
@@ -124,11 +124,8 @@ class Pairs:
     def _usual_ns(self, q: float) -> float:
         """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
         that wakes up late does not show."""
-        if (
-            self.usual is None
-            or q <= self._least_usual
-            or (1 - q) * self.usual.total < LEAST_BEYOND
-        ):
+        told = q > 0.5 or self._tell_median
+        if self.usual is None or not told or (1 - q) * self.usual.total < LEAST_BEYOND:
             return 0.0
         error = math.sqrt(BURST * (1 - q) / self.usual.total)
         return self.usual.quantile_ns(q - USUAL_ERRORS * error)

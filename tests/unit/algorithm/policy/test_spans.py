@@ -115,9 +115,9 @@ def test_the_far_tail_is_that_of_requests_as_wide_as_the_machine(cores: int, far
 TAIL: Durations = ((100_000, 900), (260_000, 95), (520_000, 5))
 
 
-def lent_after(idle: Durations, taken: Durations, periods: int = 0) -> Pairs:
+def lent_after(idle: Durations, taken: Durations, periods: int = 0, *, meet: bool = True) -> Pairs:
     """Of three seconds of a way, so long after three with nothing lent."""
-    meter = Meter(TOTAL, few=True)
+    meter = Meter(TOTAL, few=True, meet=meet)
     for _ in range(RECENT_LOOKS):
         meter.add(Spans((), idle), counts=True)
     meter.fade(periods)
@@ -130,6 +130,12 @@ def lent_after(idle: Durations, taken: Durations, periods: int = 0) -> Pairs:
 def test_what_is_as_long_with_nothing_lent_is_nobodys_doing() -> None:
     assert lent_after(USUAL, TAIL).too_long(0.1)
     assert not lent_after(TAIL, TAIL).too_long(0.1)
+
+
+def test_only_where_the_two_meet_nowhere_is_that_said_of_the_median() -> None:
+    assert "P50" in lent_after(LONGER, LONGER).too_long(0.1)
+    assert not lent_after(LONGER, LONGER, meet=False).too_long(0.1)
+    assert "P50" in lent_after(USUAL, LONGER, meet=False).too_long(0.1)
 
 
 def test_what_was_usual_under_more_load_says_nothing() -> None:
