@@ -200,7 +200,6 @@ class Arrangement:
                     settings,
                     self.tree,
                     self.primaries,
-                    self.elastic,
                     writer,
                     self.confinement,
                     had,

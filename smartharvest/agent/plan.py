@@ -129,9 +129,7 @@ def _look(settings: Settings, plan: Plan) -> None:
                 confinement.finish(lambda: None)
             plan.found["primary"] = [_seen(target) for target in targets.primaries]
             plan.found["elastic"] = _seen(elastic)
-            exclusive = make_primary_side(
-                settings, tree, targets.primaries, elastic, writer, confinement
-            )
+            exclusive = make_primary_side(settings, tree, targets.primaries, writer, confinement)
             online = tree.online_cpus()
             held = () if exclusive is None else exclusive.held(online)
             needs = needs_of(settings)

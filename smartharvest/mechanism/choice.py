@@ -75,7 +75,7 @@ def make_mechanism(
             _log.warning("mechanism: strict: %s; an agent would refuse", why)
         return Mechanism(settings, target)
     if target.group is None:
-        _check_process(settings)
+        _check_process(settings, target)
         assert target.pid is not None
         return ProcessAffinityMechanism(
             settings, target, target.pid, writer, was_arranged=may_nudge is not None
@@ -87,7 +87,12 @@ def make_mechanism(
     return entry.make(settings, tree, target, target.group, writer, may_nudge=may_nudge)
 
 
-def _check_process(settings: Settings) -> None:
+def _check_process(settings: Settings, target: Target) -> None:
+    if settings.placement == "exclusive":
+        raise ConfigError(
+            f"placement: exclusive needs an elastic group, and {target.spec} is a process; "
+            "use --placement shared"
+        )
     if settings.order == "dynamic":
         raise ConfigError("order: dynamic needs an elastic group, not a process")
     if settings.park == "freeze":

@@ -106,7 +106,6 @@ def make_primary_side(
     settings: Settings,
     tree: CgroupTree,
     primaries: Sequence[Target],
-    elastic: Target,
     writer: HostWriter,
     confinement: Confinement | None,
     had: Sequence[PrimaryCpus] | None = None,
@@ -114,15 +113,10 @@ def make_primary_side(
     """The primaries' side of the settings' placement; None with a shared one.
 
     ``confinement`` knows who is confined where; ``had`` is what an earlier session has found before
-    it took any of it. Raises ConfigError for targets that are no groups.
+    it took any of it. Raises ConfigError for primaries that are no groups.
     """
     if settings.placement != "exclusive":
         return None
-    if elastic.group is None:
-        raise ConfigError(
-            f"placement: exclusive needs an elastic group, and {elastic.spec} is a process; "
-            "use --placement shared"
-        )
     found = look_at_primaries(primaries, confinement) if had is None else had
     return PrimarySide(primaries, found, writer, tree.online_cpus, was_arranged=had is not None)
 

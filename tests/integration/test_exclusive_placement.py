@@ -141,7 +141,7 @@ def test_a_primary_that_would_be_left_without_a_cpu_is_refused(
     watch(world, monkeypatch)
     both = (TargetSpec("cgroup", "web"), TargetSpec("cgroup", "db"))
     settings = settings_for(world, placement="exclusive", primary=both)
-    with pytest.raises(TargetError, match=r"db: lending 6 cores would leave it no CPU"):
+    with pytest.raises(TargetError, match=r"db: lending 7 cores would leave it no CPU"):
         Supervisor(settings).__enter__()
     assert world.files() == before
 

@@ -93,7 +93,7 @@ def test_where_a_primary_would_be_left_without_a_cpu_it_is_shared_all_the_same(
         assert session.arrangement.exclusive is None
         run_until(session, Script(7, 3), after(10))
     assert "Placement: shared all the same: " in caplog.text
-    assert "/db: lending 6 cores would leave it no CPU" in caplog.text
+    assert "/db: lending 7 cores would leave it no CPU" in caplog.text
     assert world.files() == before
 
 

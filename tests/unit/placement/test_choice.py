@@ -113,24 +113,29 @@ def test_a_minimum_is_lent_only_where_its_harm_is_measured_and_nobody_chose_it(
     assert lends_minimum(load_settings({"placement": "exclusive"} | more)) is lends
 
 
+def minimum_of(choice: PlacementChoice) -> tuple[int | None, str]:
+    return choice.settings.elastic_min, choice.settings.park
+
+
 def test_a_minimum_is_lent_once_exclusive_placement_is_in_force_whatever_policy_follows() -> None:
     choice = PlacementChoice(Settings(placement="auto"))
     choice.know_freezer(is_there=True)
-    assert choice.settings.elastic_min is None
+    assert minimum_of(choice) == (None, "auto")
     choice.make("exclusive")
-    assert (choice.settings.elastic_min, choice.settings.park) == (0, "freeze")
+    assert minimum_of(choice) == (0, "freeze")
     choice.take(Settings(placement="auto", policy="smartharvest"))
-    assert (choice.settings.policy, choice.settings.elastic_min) == ("smartharvest", 0)
+    assert choice.settings.policy == "smartharvest"
+    assert minimum_of(choice) == (0, "freeze")
     choice.make("exclusive")  # seen again
-    assert choice.settings.elastic_min is None
+    assert minimum_of(choice) == (None, "auto")
     choice.take(Settings(placement="auto"))
-    assert choice.settings.elastic_min is None
+    assert minimum_of(choice) == (None, "auto")
 
 
 def test_a_host_without_a_freezer_keeps_the_minimum() -> None:
     choice = PlacementChoice(Settings(placement="exclusive"))
     choice.know_freezer(is_there=False)
-    assert (choice.settings.elastic_min, choice.settings.park) == (None, "auto")
+    assert minimum_of(choice) == (None, "auto")
 
 
 @pytest.mark.parametrize("placement", ["shared", "exclusive"])
