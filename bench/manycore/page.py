@@ -224,7 +224,8 @@ def picture_of(key: Measured) -> str:
 
 
 def trades(rows: Mapping[str, Row]) -> dict[str, tuple[float, tuple[float, float], float]]:
-    """Conditions with a batch, for a picture: (work, interval of the P99's ratio, ratio)."""
+    """Conditions with a batch, also one to which nothing was lent, for a picture: (work, interval of
+    the P99's ratio, ratio)."""
     return {
         name: (
             _work(row),
@@ -232,7 +233,7 @@ def trades(rows: Mapping[str, Row]) -> dict[str, tuple[float, tuple[float, float
             row["to_alone"]["p99"]["ratio"],
         )
         for name, row in rows.items()
-        if "to_alone" in row and row["batch_work"] > 0
+        if "to_alone" in row and (row["batch_work"] > 0 or row["harvested_cores"] is not None)
     }
 
 

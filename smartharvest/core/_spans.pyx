@@ -8,6 +8,7 @@ from smartharvest.core._c.span_counts cimport (
     sh_span_counts,
     sh_span_counts_add,
     sh_span_counts_beyond,
+    sh_span_counts_by_time,
     sh_span_counts_quantile_ns,
     sh_span_counts_scale,
 )
@@ -37,3 +38,8 @@ cdef class SpanCounts:
 
     def quantile_ns(self, double q):
         return sh_span_counts_quantile_ns(&self.c, q)
+
+    def by_time(self, double q):
+        cdef SpanCounts into = SpanCounts()
+        sh_span_counts_by_time(&into.c, &self.c, q)
+        return into

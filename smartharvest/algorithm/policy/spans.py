@@ -19,6 +19,10 @@ QUANTILES = (0.5, 0.95, 0.99)
 FAR_TIMES = 2.5
 """... which may use so many times the budget."""
 FAREST = 0.999
+TYPICAL = 0.95
+"""A median by time is of so many spans, shortest first; the others are the tail's. Of those that
+wake to hand over a lock or to send, many are short: by their number the median may lie in the gap
+between them and those that work, where chance moves it far from one second to the next."""
 LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
 RECENT_LOOKS = 30
@@ -72,7 +76,8 @@ class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
     ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing. The
-    median is held against theirs only if they ``tell_median``.
+    median is held against theirs only if they ``tell_median``, and is by time then: these are other
+    tasks.
     ``far`` is the quantile of the far tail that is judged. A request also takes ``elsewhere_ns``,
     and more at P99; the budget is a share of the task's time and of that.
     """
@@ -96,13 +101,17 @@ class Pairs:
         """Which quantile is longer by more than its budget, by so many standard errors at least if
         so many spans count as one draw; empty: none."""
         for q, times in self._budgets.items():
-            usual = (1 - q) * self.taken.total
+            by_time = self._tell_median and q == 0.5
+            taken = self.taken.by_time(TYPICAL) if by_time else self.taken
+            usual = (1 - q) * taken.total
             if usual < LEAST_BEYOND:
                 continue
-            beyond = self._beyond(q, times * protect)
+            beyond = taken.beyond(self._limit_ns(q, times * protect, by_time=by_time))
             if beyond > usual + errors * math.sqrt(burst * usual):
-                share = beyond / self.taken.total
-                return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
+                share = f"{beyond / taken.total:.1%}"
+                if by_time:
+                    return f"{share} of its time is in wake-ups longer than the median may be"
+                return f"{share} of its wake-ups take longer than the P{q * 100:g} may"
         return ""
 
     def is_disaster(self, protect: float) -> bool:
@@ -114,21 +123,24 @@ class Pairs:
         """Whether there are enough for a P99."""
         return self.taken.total * 0.01 >= LEAST_BEYOND
 
-    def _beyond(self, q: float, budget: float) -> float:
-        limit_ns = max(self.without.quantile_ns(q), self._usual_ns(q))
+    def _limit_ns(self, q: float, budget: float, *, by_time: bool) -> float:
+        limit_ns = (self.without.by_time(TYPICAL) if by_time else self.without).quantile_ns(q)
+        # A median by number does not show an idle CPU that wakes up late.
+        if self.usual is not None and (by_time or q > 0.5):
+            usual = self.usual.by_time(TYPICAL) if by_time else self.usual
+            limit_ns = max(limit_ns, _usual_ns(usual, q))
         elsewhere_ns = self._elsewhere_ns
         if q >= 0.99:
             elsewhere_ns += TAIL_ELSEWHERE_NS - ELSEWHERE_NS
-        return self.taken.beyond(limit_ns * (1 + budget) + elsewhere_ns * budget)
+        return limit_ns * (1 + budget) + elsewhere_ns * budget
 
-    def _usual_ns(self, q: float) -> float:
-        """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
-        that wakes up late does not show."""
-        told = q > 0.5 or self._tell_median
-        if self.usual is None or not told or (1 - q) * self.usual.total < LEAST_BEYOND:
-            return 0.0
-        error = math.sqrt(BURST * (1 - q) / self.usual.total)
-        return self.usual.quantile_ns(q - USUAL_ERRORS * error)
+
+def _usual_ns(usual: SpanCounts, q: float) -> float:
+    """That quantile with nothing lent, at least; 0: not known."""
+    if (1 - q) * usual.total < LEAST_BEYOND:
+        return 0.0
+    error = math.sqrt(BURST * (1 - q) / usual.total)
+    return usual.quantile_ns(q - USUAL_ERRORS * error)
 
 
 @dataclass(slots=True)
@@ -232,10 +244,14 @@ class Meter:
         rest, self._resting = self._resting, None
         found = self.slowdowns.setdefault(way, Slowdown())
         if rest is not None and min(rest.taken.total, self._recent.taken.total) > LEAST_REST_SPANS:
-            usual_ns = rest.taken.quantile_ns(0.5)
-            longer_ns = self._recent.taken.quantile_ns(0.5) - usual_ns
+            usual_ns = self._median_ns(rest)
+            longer_ns = self._median_ns(self._recent) - usual_ns
             found.add(longer_ns / (usual_ns + ELSEWHERE_NS + self._late_ns))
         return found
+
+    def _median_ns(self, looks: _Looks) -> float:
+        taken = looks.taken if self._meet else looks.taken.by_time(TYPICAL)
+        return taken.quantile_ns(0.5)
 
     def may_be_longer(self, way: int, protect: float) -> bool:
         """Whether rests let expect that the way costs too much: from it, or as long as there was
