@@ -149,6 +149,12 @@ static void hold(struct sh_cpuset *cpuset, int64_t from, int64_t to, bool held) 
     }
 }
 
+/* Even for a moment? With exclusive placement the last core that is taken back is to be the
+ * primaries' alone: a kernel that preempts lazily would leave it to the group for a tick. */
+static bool parks(const struct sh_cpuset *cpuset, uint32_t level, bool briefly) {
+    return level == 0 && (!briefly || cpuset->files[cpuset->file_count - 1].primary);
+}
+
 static int park(struct sh_cpuset *cpuset) {
     const int err = set_frozen(cpuset, true);
     return err ? fail(cpuset, cpuset->file_count, 0, err) : 0;
@@ -159,7 +165,7 @@ static int assign(struct sh_cpuset *cpuset, uint32_t harvested, bool briefly) {
     const int64_t before = cpuset->current;
     int err;
     if (before == (int64_t)level)
-        return level > 0 || briefly ? 0 : park(cpuset);
+        return parks(cpuset, level, briefly) ? park(cpuset) : 0;
     if (level > 0 && (err = set_frozen(cpuset, false)))
         return fail(cpuset, cpuset->file_count, level, err);
     if (cpuset->order)
@@ -176,7 +182,7 @@ static int assign(struct sh_cpuset *cpuset, uint32_t harvested, bool briefly) {
     cpuset->current = level;
     if (cpuset->order)
         sh_lend_order_accept(cpuset->order);
-    return level > 0 || briefly ? 0 : park(cpuset);
+    return parks(cpuset, level, briefly) ? park(cpuset) : 0;
 }
 
 static int cpuset_assign(void *ctx, uint32_t harvested) {

@@ -386,6 +386,17 @@ static void test_taking_back_widens_the_primaries_before_it_narrows_the_elastic_
     CHECK_TEXT(order, "4=0-6 6=2-6 8=0-6,9 0=7 ");
 }
 
+static void test_the_last_core_of_the_primaries_is_theirs_at_once(void) {
+    make_exclusive();
+    cpuset.freezer = FREEZER;
+    cpuset.freeze = "FROZEN";
+    cpuset.thaw = "THAWED";
+    CHECK_EQ(assign_exclusive(1), 0);
+    order[0] = '\0';
+    CHECK_EQ(actuator.assign_briefly(actuator.ctx, 0), 0);
+    CHECK(cpuset.frozen);
+}
+
 static void test_the_first_exclusive_assign_starts_from_whatever_is_there(void) {
     for (uint32_t level = 0; level < 3; level++) {
         make_exclusive();
@@ -531,6 +542,7 @@ int main(void) {
     RUN(test_the_cores_that_change_hands_are_held_during_the_write);
     RUN(test_lending_widens_the_elastic_set_before_it_narrows_the_primaries);
     RUN(test_taking_back_widens_the_primaries_before_it_narrows_the_elastic_set);
+    RUN(test_the_last_core_of_the_primaries_is_theirs_at_once);
     RUN(test_the_first_exclusive_assign_starts_from_whatever_is_there);
     RUN(test_killed_between_any_two_writes_a_primary_has_its_share);
     RUN(test_after_an_exclusive_refusal_the_primaries_get_everything_first);

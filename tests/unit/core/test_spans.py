@@ -55,6 +55,28 @@ def test_all_fade_alike_and_are_forgotten_at_once() -> None:
     assert (counts.total, counts.beyond(0), counts.quantile_ns(0.5)) == (0, 0, 0)
 
 
+@given(SPANS)
+def test_by_time_each_counts_by_how_long_it_is(spans: list[tuple[int, int]]) -> None:
+    counts = counted(*spans).by_time(1.0)
+    whole_ns = sum(ns * count for ns, count in spans)
+    for limit_ns, _ in spans:
+        least = sum(ns * count for ns, count in spans if ns > limit_ns * WIDTH)
+        most = sum(ns * count for ns, count in spans if ns > limit_ns / WIDTH)
+        share = counts.beyond(limit_ns) / counts.total
+        assert least / whole_ns / 1.1 - 1e-6 <= share <= most / whole_ns * 1.1 + 1e-6
+
+
+def test_by_time_the_longest_are_left_out() -> None:
+    counts = counted((100_000, 95), (1_000_000_000, 5)).by_time(0.95)
+    assert counts.beyond(200_000) == pytest.approx(0, abs=1e-6)
+    assert counts.total == pytest.approx(95, rel=0.01)
+
+
+def test_by_time_unequal_spans_are_worth_fewer_equal_ones() -> None:
+    assert counted((1_000_000, 100), (10_000, 1_000)).by_time(1.0).total == pytest.approx(121, rel=0.01)
+    assert SpanCounts().by_time(0.95).total == 0
+
+
 @pytest.mark.parametrize("ns", [0, 1, 100, 10**15])
 def test_beyond_the_table_they_count_as_its_ends(ns: int) -> None:
     counts = counted((ns, 3))

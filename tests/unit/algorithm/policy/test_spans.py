@@ -138,6 +138,16 @@ def test_only_where_the_two_meet_nowhere_is_that_said_of_the_median() -> None:
     assert lent_after(USUAL, LONGER, meet=False).too_long(0.1)
 
 
+def test_there_wake_ups_that_hand_over_decide_no_median() -> None:
+    """Those that work take 4 % longer, and the gap below them has moved by as much as it likes."""
+    usual: Durations = ((10_000, 400), (60_000, 105), (250_000, 495))
+    taken: Durations = ((10_000, 395), (60_000, 100), (260_000, 505))
+    slow: Durations = ((10_000, 395), (60_000, 100), (320_000, 505))
+    assert "P50" in lent_after(usual, taken).too_long(0.1)
+    assert not lent_after(usual, taken, meet=False).too_long(0.1)
+    assert "median" in lent_after(usual, slow, meet=False).too_long(0.1)
+
+
 def test_what_was_usual_under_more_load_says_nothing() -> None:
     twice = tuple((ns, 2 * count) for ns, count in TAIL)
     assert lent_after(twice, TAIL).too_long(0.1)
@@ -156,6 +166,19 @@ def test_of_a_single_core_the_far_tail_has_no_more_budget_than_the_p99() -> None
     taken.add(((100_000, 9_800), (240_000, 200)))
     without.add(((100_000, 9_800), (200_000, 200)))
     assert "P99 " in Pairs(taken, without, far_of(1)).too_long(0.1)
+
+
+@pytest.mark.parametrize(("meet", "longer"), [(True, 6.77), (False, 0.036)])
+def test_a_rest_compares_the_medians_of_the_way_and_of_nothing_lent(
+    meet: bool, longer: float
+) -> None:
+    meter = Meter(TOTAL, few=True, meet=meet)
+    without: Durations = ((10_000, 510), (250_000, 490))
+    taken: Durations = ((10_000, 490), (260_000, 510))
+    meter.add(Spans(taken, (), without), counts=True)
+    meter.begin_rest()
+    meter.add(Spans((), without), counts=True)
+    assert meter.end_rest(0).mean == pytest.approx(longer, rel=0.15)
 
 
 @pytest.mark.parametrize(
