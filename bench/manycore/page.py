@@ -224,8 +224,8 @@ def picture_of(key: Measured) -> str:
 
 
 def trades(rows: Mapping[str, Row]) -> dict[str, tuple[float, tuple[float, float], float]]:
-    """Conditions with a batch, even if nothing was lent to it, for a picture: (work, interval of the
-    P99's ratio, ratio)."""
+    """Conditions with a batch, even if nothing was lent to it, for a picture: (work, interval of
+    the P99's ratio, ratio)."""
     return {
         name: (
             _work(row),
