@@ -20,9 +20,9 @@ FAR_TIMES = 2.5
 """... which may use so many times the budget."""
 FAREST = 0.999
 TYPICAL = 0.95
-"""A median by time is of so many spans, shortest first; the others are the tail's. Of those that
-wake to hand over a lock or to send, many are short: by their number the median may lie in the gap
-between them and those that work, where chance moves it far from one second to the next."""
+"""A median by time is of so many spans, shortest first; the others are the tail's. Many that are
+short hand over a lock: by their number the median may lie in the gap between them and those that
+work, where it moves far from one rest to the next."""
 LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
 RECENT_LOOKS = 30
@@ -76,8 +76,7 @@ class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
     ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing. The
-    median is held against theirs only if they ``tell_median``, and is by time then: these are other
-    tasks.
+    median is held against theirs only if they ``tell_median``.
     ``far`` is the quantile of the far tail that is judged. A request also takes ``elsewhere_ns``,
     and more at P99; the budget is a share of the task's time and of that.
     """
@@ -101,17 +100,13 @@ class Pairs:
         """Which quantile is longer by more than its budget, by so many standard errors at least if
         so many spans count as one draw; empty: none."""
         for q, times in self._budgets.items():
-            by_time = self._tell_median and q == 0.5
-            taken = self.taken.by_time(TYPICAL) if by_time else self.taken
-            usual = (1 - q) * taken.total
+            usual = (1 - q) * self.taken.total
             if usual < LEAST_BEYOND:
                 continue
-            beyond = taken.beyond(self._limit_ns(q, times * protect, by_time=by_time))
+            beyond = self._beyond(q, times * protect)
             if beyond > usual + errors * math.sqrt(burst * usual):
-                share = f"{beyond / taken.total:.1%}"
-                if by_time:
-                    return f"{share} of its time is in wake-ups longer than the median may be"
-                return f"{share} of its wake-ups take longer than the P{q * 100:g} may"
+                share = beyond / self.taken.total
+                return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
         return ""
 
     def is_disaster(self, protect: float) -> bool:
@@ -123,24 +118,21 @@ class Pairs:
         """Whether there are enough for a P99."""
         return self.taken.total * 0.01 >= LEAST_BEYOND
 
-    def _limit_ns(self, q: float, budget: float, *, by_time: bool) -> float:
-        limit_ns = (self.without.by_time(TYPICAL) if by_time else self.without).quantile_ns(q)
-        # A median by number does not show an idle CPU that wakes up late.
-        if self.usual is not None and (by_time or q > 0.5):
-            usual = self.usual.by_time(TYPICAL) if by_time else self.usual
-            limit_ns = max(limit_ns, _usual_ns(usual, q))
+    def _beyond(self, q: float, budget: float) -> float:
+        limit_ns = max(self.without.quantile_ns(q), self._usual_ns(q))
         elsewhere_ns = self._elsewhere_ns
         if q >= 0.99:
             elsewhere_ns += TAIL_ELSEWHERE_NS - ELSEWHERE_NS
-        return limit_ns * (1 + budget) + elsewhere_ns * budget
+        return self.taken.beyond(limit_ns * (1 + budget) + elsewhere_ns * budget)
 
-
-def _usual_ns(usual: SpanCounts, q: float) -> float:
-    """That quantile with nothing lent, at least; 0: not known."""
-    if (1 - q) * usual.total < LEAST_BEYOND:
-        return 0.0
-    error = math.sqrt(BURST * (1 - q) / usual.total)
-    return usual.quantile_ns(q - USUAL_ERRORS * error)
+    def _usual_ns(self, q: float) -> float:
+        """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
+        that wakes up late does not show."""
+        told = q > 0.5 or self._tell_median
+        if self.usual is None or not told or (1 - q) * self.usual.total < LEAST_BEYOND:
+            return 0.0
+        error = math.sqrt(BURST * (1 - q) / self.usual.total)
+        return self.usual.quantile_ns(q - USUAL_ERRORS * error)
 
 
 @dataclass(slots=True)
