@@ -58,19 +58,14 @@ double sh_span_counts_quantile_ns(const struct sh_span_counts *spans, double q) 
 
 void sh_span_counts_by_time(struct sh_span_counts *into, const struct sh_span_counts *spans,
                             double q) {
-    double left = q * spans->total, time = 0, squares = 0;
+    double left = q * spans->total;
     memset(into, 0, sizeof(*into));
     for (int i = 0; i < SH_SPAN_BUCKETS && left > 0; i++) {
         const double count = fmin(spans->counts[i], left);
         if (!(count > 0))
             continue;
-        const double ns = ns_at(i + 0.5);
+        into->counts[i] = count * ns_at(i + 0.5);
+        into->total += into->counts[i];
         left -= count;
-        into->counts[i] = count * ns;
-        time += count * ns;
-        squares += count * ns * ns;
     }
-    into->total = time;
-    if (squares > 0)
-        sh_span_counts_scale(into, time / squares);
 }

@@ -32,8 +32,7 @@ double sh_span_counts_beyond(const struct sh_span_counts *spans, double limit_ns
 /* What the share `q` is at most as long as; 0 without spans. */
 double sh_span_counts_quantile_ns(const struct sh_span_counts *spans, double q);
 
-/* Each by how long it is, but for the longest beyond the share `q`; in all as many as that is worth
- * in equal ones. */
+/* Each counts for its nanoseconds, but for the longest beyond the share `q`. */
 void sh_span_counts_by_time(struct sh_span_counts *into, const struct sh_span_counts *spans,
                             double q);
 

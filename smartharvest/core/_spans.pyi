@@ -26,6 +26,5 @@ class SpanCounts:
         """What the share ``q`` is at most as long as; 0 without spans."""
 
     def by_time(self, q: float) -> SpanCounts:
-        """Each by how long it is, but for the longest beyond the share ``q``: of these ``beyond``
-        and ``quantile_ns`` tell of the time that all take. In all as many as that is worth in
-        equal ones."""
+        """Each counts for its nanoseconds, but for the longest beyond the share ``q``: ``beyond``
+        and ``quantile_ns`` of these tell of the time that all take."""

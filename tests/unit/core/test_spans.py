@@ -69,12 +69,10 @@ def test_by_time_each_counts_by_how_long_it_is(spans: list[tuple[int, int]]) -> 
 def test_by_time_the_longest_are_left_out() -> None:
     counts = counted((100_000, 95), (1_000_000_000, 5)).by_time(0.95)
     assert counts.beyond(200_000) == pytest.approx(0, abs=1e-6)
-    assert counts.total == pytest.approx(95, rel=0.01)
+    assert counts.total == pytest.approx(9_500_000, rel=0.02)
 
 
-def test_by_time_unequal_spans_are_worth_fewer_equal_ones() -> None:
-    counts = counted((1_000_000, 100), (10_000, 1_000)).by_time(1.0)
-    assert counts.total == pytest.approx(121, rel=0.01)
+def test_by_time_nothing_is_nothing() -> None:
     assert SpanCounts().by_time(0.95).total == 0
 
 
