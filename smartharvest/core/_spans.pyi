@@ -19,12 +19,15 @@ class SpanCounts:
     def clear(self) -> None:
         """Forgets all."""
 
-    def beyond(self, limit_ns: float) -> float:
-        """How many are longer."""
+    def beyond(self, limit_ns: float, delays: SpanCounts | None = None) -> float:
+        """How many are longer, each with one of the ``delays``, if there are any, on top."""
 
-    def quantile_ns(self, q: float) -> float:
-        """What the share ``q`` is at most as long as; 0 without spans."""
+    def quantile_ns(self, q: float, delays: SpanCounts | None = None) -> float:
+        """What the share ``q`` is at most as long as, with such delays; 0 without spans."""
 
     def by_time(self, q: float) -> SpanCounts:
         """Each counts for its nanoseconds, but for the longest beyond the share ``q``: ``beyond``
         and ``quantile_ns`` of these tell of the time that all take."""
+
+    def longest(self, share: float) -> SpanCounts:
+        """The longest ones, that share of all."""

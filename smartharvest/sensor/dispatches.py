@@ -100,5 +100,9 @@ class _Seen:
 
 def _spans(harm: _sensors.Harm) -> Spans:
     return Spans(
-        harm.harmed(), harm.wakes_to_sleeps("not_lent"), harm.unharmed(), harm.idle_answer_ns
+        harm.harmed(),
+        harm.wakes_to_sleeps("not_lent"),
+        harm.unharmed(),
+        harm.idle_answer_ns,
+        harm.waits("lent") + harm.waits("not_lent"),
     )

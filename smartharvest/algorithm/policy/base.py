@@ -65,6 +65,8 @@ class Spans:
     """The first without their waits from when an elastic task had a core; empty if unknown."""
     idle_answer_ns: int = 0
     """How long they waited for a core that was idle, in the mean; 0 if unknown."""
+    waits: Durations = ()
+    """How long they waited for a core each time, lent or not, in no order; empty if unknown."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000

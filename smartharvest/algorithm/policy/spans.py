@@ -23,6 +23,8 @@ TYPICAL = 0.95
 """A median by time is of so many spans, shortest first; the others are the tail's. Many that are
 short hand over a lock: by their number the median may lie in the gap between them and those that
 work, where it moves far from one rest to the next."""
+WORK = 0.25
+"""A task that takes so large a part of the typical one's time is one that works for a request."""
 LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
 RECENT_LOOKS = 30
@@ -72,67 +74,152 @@ def far_of(cores: int) -> float:
     return min(FAREST, 1 - 0.01 / cores)
 
 
+class Sums:
+    """Of some time: how long tasks took (``taken``), what they would have taken ``without`` what
+    lending held them up for, and how long they waited for a core each time (``waits``)."""
+
+    def __init__(self) -> None:
+        self.taken, self.without, self.waits = SpanCounts(), SpanCounts(), SpanCounts()
+
+    def add(self, spans: Spans, times: float = 1) -> None:
+        """``times`` -1 takes them away again."""
+        self.taken.add(spans.lent, times)
+        self.taken.add(spans.not_lent, times)
+        self.without.add(spans.unharmed, times)
+        self.without.add(spans.not_lent, times)
+        self.waits.add(spans.waits, times)
+
+    def scale(self, factor: float) -> None:
+        """All count ``factor`` times as much."""
+        for one in (self.taken, self.without, self.waits):
+            one.scale(factor)
+
+    def clear(self) -> None:
+        """Forgets all."""
+        for one in (self.taken, self.without, self.waits):
+            one.clear()
+
+
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
-    ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing. The
-    median is held against theirs only if they ``tell_median``.
+    ``usual`` are those with nothing lent, under no more load: what they show is nobody's doing.
+    Where the two do not ``meet`` the median is held against theirs, too, and the tail of what
+    requests take.
     ``far`` is the quantile of the far tail that is judged. A request also takes ``elsewhere_ns``,
     and more at P99; the budget is a share of the task's time and of that.
     """
 
     def __init__(
         self,
-        taken: SpanCounts,
-        without: SpanCounts,
+        of: Sums,
         far: float = FAREST,
-        usual: SpanCounts | None = None,
+        usual: Sums | None = None,
         elsewhere_ns: float = ELSEWHERE_NS,
         *,
-        tell_median: bool = False,
+        meet: bool = True,
     ) -> None:
-        self.taken, self.without, self.usual = taken, without, usual
+        self._of, self._usual = of, usual
         self._elsewhere_ns = elsewhere_ns
-        self._tell_median = tell_median
+        self._meet = meet
         self._budgets = {far: FAR_TIMES, **dict.fromkeys(QUANTILES, 1.0)}
 
     def too_long(self, protect: float, errors: float = 0.0, burst: float = BURST) -> str:
         """Which quantile is longer by more than its budget, by so many standard errors at least if
         so many spans count as one draw; empty: none."""
+        total = self._of.taken.total
         for q, times in self._budgets.items():
-            usual = (1 - q) * self.taken.total
-            if usual < LEAST_BEYOND:
-                continue
             beyond = self._beyond(q, times * protect)
-            if beyond > usual + errors * math.sqrt(burst * usual):
-                share = beyond / self.taken.total
+            if share := _share_beyond(beyond, total, q, errors, burst):
                 return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
+        requests = None if self._meet or self._usual is None else _Requests.of(self._of, self._usual)
+        if requests is None:
+            return ""
+        for q in QUANTILES[1:]:
+            limit_ns = self._may_take_ns(requests.usual_ns(q), q, protect)
+            beyond = requests.beyond(limit_ns)
+            if share := _share_beyond(beyond, requests.total, q, errors, burst):
+                return f"{share:.1%} of its requests are taken to last longer than the P{q * 100:g} may"
         return ""
 
     def is_disaster(self, protect: float) -> bool:
-        limit_ns = self.without.quantile_ns(0.99) * (1 + protect) * DISASTER_TIMES
-        return self.taken.beyond(limit_ns) > DISASTER * self.taken.total
+        limit_ns = self._of.without.quantile_ns(0.99) * (1 + protect) * DISASTER_TIMES
+        return self._of.taken.beyond(limit_ns) > DISASTER * self._of.taken.total
 
     @property
     def tells(self) -> bool:
         """Whether there are enough for a P99."""
-        return self.taken.total * 0.01 >= LEAST_BEYOND
+        return self._of.taken.total * 0.01 >= LEAST_BEYOND
 
     def _beyond(self, q: float, budget: float) -> float:
-        limit_ns = max(self.without.quantile_ns(q), self._usual_ns(q))
+        usual_ns = max(self._of.without.quantile_ns(q), self._usual_ns(q))
+        return self._of.taken.beyond(self._may_take_ns(usual_ns, q, budget))
+
+    def _may_take_ns(self, usual_ns: float, q: float, budget: float) -> float:
         elsewhere_ns = self._elsewhere_ns
         if q >= 0.99:
             elsewhere_ns += TAIL_ELSEWHERE_NS - ELSEWHERE_NS
-        return self.taken.beyond(limit_ns * (1 + budget) + elsewhere_ns * budget)
+        return usual_ns * (1 + budget) + elsewhere_ns * budget
 
     def _usual_ns(self, q: float) -> float:
         """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
         that wakes up late does not show."""
-        told = q > 0.5 or self._tell_median
-        if self.usual is None or not told or (1 - q) * self.usual.total < LEAST_BEYOND:
+        told = q > 0.5 or not self._meet
+        if self._usual is None or not told:
             return 0.0
-        error = math.sqrt(BURST * (1 - q) / self.usual.total)
-        return self.usual.quantile_ns(q - USUAL_ERRORS * error)
+        return _at_least_ns(self._usual.taken, q)
+
+
+def _share_beyond(beyond: float, total: float, q: float, errors: float, burst: float) -> float:
+    """What share that is, if it is more than beyond quantile ``q`` by so many standard errors of
+    so large bursts; 0: it is not, or nobody can tell."""
+    usual = (1 - q) * total
+    if usual < LEAST_BEYOND or beyond <= usual + errors * math.sqrt(burst * usual):
+        return 0.0
+    return beyond / total
+
+
+def _at_least_ns(spans: SpanCounts, q: float, delays: SpanCounts | None = None) -> float:
+    """That quantile, by USUAL_ERRORS less; 0: not known."""
+    if (1 - q) * spans.total < LEAST_BEYOND:
+        return 0.0
+    error = math.sqrt(BURST * (1 - q) / spans.total)
+    return spans.quantile_ns(q - USUAL_ERRORS * error, delays)
+
+
+class _Requests:
+    """What requests take, as their tasks tell: one that works, and waits of another that has sent
+    it its work or hears of it. Short ones' waits do not show in the tail of all, since that is of
+    those that work.
+    """
+
+    def __init__(self, of: Sums, usual: Sums, share: float) -> None:
+        self._taken, self._waits = of.taken.longest(share), of.waits
+        self._usual_waits = usual.waits
+        self._without, self._usual = of.without.longest(share), usual.taken.longest(share)
+
+    @classmethod
+    def of(cls, of: Sums, usual: Sums) -> _Requests | None:
+        """None: nobody can tell."""
+        if not (of.waits.total and usual.waits.total and usual.taken.total):
+            return None
+        works_ns = WORK * usual.taken.by_time(TYPICAL).quantile_ns(0.5)
+        return cls(of, usual, usual.taken.beyond(works_ns) / usual.taken.total)
+
+    @property
+    def total(self) -> float:
+        return self._taken.total
+
+    def usual_ns(self, q: float) -> float:
+        """That quantile without lending; what makes the work itself longer is told by rests."""
+        return max(
+            _at_least_ns(self._usual, q, self._usual_waits),
+            self._without.quantile_ns(q, self._usual_waits),
+        )
+
+    def beyond(self, limit_ns: float) -> float:
+        """How many take longer."""
+        return self._taken.beyond(limit_ns, self._waits)
 
 
 @dataclass(slots=True)
@@ -184,8 +271,9 @@ class Meter:
         """The last ones with nothing lent."""
         self._usual_age = 0
         """Periods since."""
-        self._taken, self._without = SpanCounts(), SpanCounts()
-        self._left: dict[int, tuple[SpanCounts, SpanCounts]] = {}
+        self._all = Sums()
+        """Of all ways, lately."""
+        self._left: dict[int, Sums] = {}
         """Of each way what it was left for, lately."""
         self._resting: _Looks | None = None
         """Looks at a rest from the way in force."""
@@ -196,7 +284,7 @@ class Meter:
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
         """Of one look at so many periods; whether it ``counts`` for the way in force."""
         self.fade(periods)
-        _add(self._taken, self._without, spans)
+        self._all.add(spans)
         if spans.idle_answer_ns:
             before_ns = self._idle_answer_ns or spans.idle_answer_ns
             self._idle_answer_ns = before_ns + (spans.idle_answer_ns - before_ns) / ANSWER_LOOKS
@@ -216,9 +304,8 @@ class Meter:
     def fade(self, periods: int) -> None:
         """So many have passed."""
         left = (1 - 1 / LATELY_PERIODS) ** periods
-        for counts in ((self._taken, self._without), *self._left.values()):
-            for one in counts:
-                one.scale(left)
+        for one in (self._all, *self._left.values()):
+            one.scale(left)
         self._usual_age += periods
 
     def begin(self) -> None:
@@ -235,15 +322,15 @@ class Meter:
         """What rests have told of the way, which is number ``way``."""
         rest, self._resting = self._resting, None
         found = self.slowdowns.setdefault(way, Slowdown())
-        if rest is not None and min(rest.taken.total, self._recent.taken.total) > LEAST_REST_SPANS:
+        if rest is not None and min(rest.sums.taken.total, self._recent.sums.taken.total) > LEAST_REST_SPANS:
             usual_ns = self._median_ns(rest)
             longer_ns = self._median_ns(self._recent) - usual_ns
             found.add(longer_ns / (usual_ns + ELSEWHERE_NS + self._late_ns))
         return found
 
     def _median_ns(self, looks: _Looks) -> float:
-        taken = looks.taken if self._meet else looks.taken.by_time(TYPICAL)
-        return taken.quantile_ns(0.5)
+        taken = looks.sums.taken
+        return (taken if self._meet else taken.by_time(TYPICAL)).quantile_ns(0.5)
 
     def may_be_longer(self, way: int, protect: float) -> bool:
         """Whether rests let expect that the way costs too much: from it, or as long as there was
@@ -262,7 +349,7 @@ class Meter:
     def idles_late(self) -> bool:
         """Whether an idle core answers so late that keeping one idle may cost more than keeping
         none."""
-        return self._idle_answer_ns > LATE_ANSWER * self._recent.without.quantile_ns(0.5) > 0
+        return self._idle_answer_ns > LATE_ANSWER * self._recent.sums.without.quantile_ns(0.5) > 0
 
     @property
     def usual_looks(self) -> int:
@@ -279,18 +366,11 @@ class Meter:
         most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
         return self.knows_usual and self._usual.load <= most * looks.load
 
-    def _pairs(self, looks: _Looks, *counts: SpanCounts) -> Pairs:
-        """Of ``looks``, or of two other counts of its kind."""
-        usual = self._usual.taken if self._compares(looks) else None
-        taken, without = counts or (looks.taken, looks.without)
-        return Pairs(
-            taken,
-            without,
-            self._far,
-            usual,
-            ELSEWHERE_NS + self._late_ns,
-            tell_median=not self._meet,
-        )
+    def _pairs(self, looks: _Looks, sums: Sums | None = None) -> Pairs:
+        """Of ``looks``, or of other ``sums`` of their kind."""
+        usual = self._usual.sums if self._compares(looks) else None
+        elsewhere_ns = ELSEWHERE_NS + self._late_ns
+        return Pairs(sums or looks.sums, self._far, usual, elsewhere_ns, meet=self._meet)
 
     @property
     def _late_ns(self) -> float:
@@ -308,11 +388,11 @@ class Meter:
 
     def note_left(self, way: int) -> None:
         """The way in force, which is number ``way``, is left."""
-        self._long.add_to(*self._left.setdefault(way, (SpanCounts(), SpanCounts())))
+        self._long.add_to(self._left.setdefault(way, Sums()))
 
     def when_left(self, way: int) -> Pairs:
         """Of all the times after which it was left, lately."""
-        return self._pairs(self._recent, *self._left[way])
+        return self._pairs(self._recent, self._left[way])
 
     def forget_usual(self) -> None:
         """It is to be seen again."""
@@ -320,15 +400,15 @@ class Meter:
 
     def last(self) -> Pairs:
         """Of the last period that counts."""
-        taken, without = SpanCounts(), SpanCounts()
+        sums = Sums()
         if self._recent.last is not None:
-            _add(taken, without, self._recent.last)
-        return Pairs(taken, without, self._far)
+            sums.add(self._recent.last)
+        return Pairs(sums, self._far)
 
     def lately(self) -> Pairs:
         """Of all ways."""
-        usual = self._usual.taken if self.knows_usual else None
-        return Pairs(self._taken, self._without, self._far, usual, tell_median=not self._meet)
+        usual = self._usual.sums if self.knows_usual else None
+        return Pairs(self._all, self._far, usual, meet=self._meet)
 
 
 class _Looks:
@@ -337,32 +417,31 @@ class _Looks:
     def __init__(self, most: int) -> None:
         self._most = most
         self._looks: deque[tuple[Spans, int]] = deque()
-        self.taken, self.without = SpanCounts(), SpanCounts()
+        self.sums = Sums()
         self.periods = 0
 
     def add(self, spans: Spans, periods: int) -> None:
         """One more, at so many periods."""
         if len(self._looks) == self._most:
             oldest, of = self._looks.popleft()
-            _add(self.taken, self.without, oldest, -1)
+            self.sums.add(oldest, -1)
             self.periods -= of
         self._looks.append((spans, periods))
-        _add(self.taken, self.without, spans)
+        self.sums.add(spans)
         self.periods += periods
 
     def __len__(self) -> int:
         return len(self._looks)
 
-    def add_to(self, taken: SpanCounts, without: SpanCounts) -> None:
-        """Adds them all to other counts."""
+    def add_to(self, sums: Sums) -> None:
+        """Adds them all to others."""
         for spans, _ in self._looks:
-            _add(taken, without, spans)
+            sums.add(spans)
 
     def clear(self) -> None:
         """As if there had been none."""
         self._looks.clear()
-        self.taken.clear()
-        self.without.clear()
+        self.sums.clear()
         self.periods = 0
 
     @property
@@ -372,11 +451,5 @@ class _Looks:
     @property
     def load(self) -> float:
         """Spans a period."""
-        return self.taken.total / max(1, self.periods)
+        return self.sums.taken.total / max(1, self.periods)
 
-
-def _add(taken: SpanCounts, without: SpanCounts, spans: Spans, times: float = 1) -> None:
-    taken.add(spans.lent, times)
-    taken.add(spans.not_lent, times)
-    without.add(spans.unharmed, times)
-    without.add(spans.not_lent, times)
