@@ -36,6 +36,7 @@ from smartharvest.algorithm.policy.base import (
     Policy,
     PolicySettings,
 )
+from smartharvest.algorithm.policy.meter import Meter
 from smartharvest.algorithm.policy.records import (
     MARGINAL_RETRY_PERIODS,
     RETRY_PERIODS,
@@ -44,7 +45,7 @@ from smartharvest.algorithm.policy.records import (
 )
 from smartharvest.algorithm.policy.rests import REST_PERIODS, Rests, told_by_rests
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import WAVE, Meter
+from smartharvest.algorithm.policy.spans import WAVE
 from smartharvest.algorithm.policy.ways import Way, are_few, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window

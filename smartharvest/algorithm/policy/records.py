@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from smartharvest.algorithm.policy.spans import MOST_PAIRS, Slowdown
 
 MOVING_PERIODS = 4
 """What moves take is the mean of so many periods of a way, the last one weighing most."""
@@ -24,6 +23,15 @@ DISASTER_FAILURES = 2
 MOST_FAILURES = 10
 MOST_SLOWDOWN = 1e6
 """Whatever is more is no evidence."""
+ENOUGH_PAIRS, MOST_PAIRS = 5, 12
+"""Rests from which it is known how much longer the median is; later ones take the place of earlier
+ones from the second number on."""
+PAIRS_ERRORS = 2.0
+"""Standard errors by which it is longer,"""
+FEWER_PAIRS_ERRORS = {3: 4.5, 4: 3.3}
+"""... or, of so few rests, Student's quantiles of the same level,"""
+LEAST_DEVIATION = 0.05
+"""... which are those of so large a deviation at least: few may agree by chance."""
 
 
 @dataclass(slots=True)
@@ -68,6 +76,36 @@ class Record:
     def forgive(self) -> None:
         """It was held for long: one failure less."""
         self.failures = max(0, self.failures - 1)
+
+
+@dataclass(slots=True)
+class Slowdown:
+    """By what part of a request's median time lending makes it longer, as rests from it tell.
+
+    That has in it what no wait shows, such as caches that the batch has filled. One rest differs
+    from the next by the load, so the mean counts, with the errors that the rests themselves show.
+    """
+
+    rests: int = 0
+    mean: float = 0.0
+    variance: float = 0.0
+
+    def add(self, part: float) -> None:
+        """Of one more rest."""
+        self.rests = min(self.rests + 1, MOST_PAIRS)
+        more = part - self.mean
+        self.mean += more / self.rests
+        self.variance = (1 - 1 / self.rests) * (self.variance + more * more / self.rests)
+
+    def is_beyond(self, protect: float) -> bool:
+        """For all that is known."""
+        errors = PAIRS_ERRORS
+        if self.rests < ENOUGH_PAIRS:
+            errors = FEWER_PAIRS_ERRORS.get(self.rests, math.inf)
+        variance = max(self.variance, LEAST_DEVIATION**2)
+        return self.rests > 1 and (
+            self.mean - errors * math.sqrt(variance / (self.rests - 1)) > protect
+        )
 
 
 @dataclass(frozen=True, slots=True)

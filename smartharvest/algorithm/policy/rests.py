@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smartharvest.algorithm.policy.records import Record
-from smartharvest.algorithm.policy.spans import ENOUGH_PAIRS, Meter
+from smartharvest.algorithm.policy.meter import Meter
+from smartharvest.algorithm.policy.records import ENOUGH_PAIRS, Record
 
 REST_PERIODS = 6
 """How long nothing is lent: enough to know how long the tasks take then."""

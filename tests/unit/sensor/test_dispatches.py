@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy import make_policy
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS
 from smartharvest.algorithm.policy.fallback import Fallback
@@ -12,6 +15,60 @@ from smartharvest.core._actuators import FakeActuator
 from smartharvest.core._loop import Loop
 from smartharvest.core._sensors import FakeSensor
 from smartharvest.sensor.dispatches import DispatchReader
+
+
+class Counted:
+    """What a sensor has counted of one primary: a wait on each side."""
+
+    idle_answer_ns = 0
+
+    def since(self, _earlier: Counted) -> Counted:
+        return self
+
+    def durations(self) -> Durations:
+        return ()
+
+    harmed = unharmed = durations
+
+    def waits(self, side: str) -> Durations:
+        return ((100 if side == "lent" else 200, 1),)
+
+    wakes_to_sleeps = waits
+
+
+class Seeing:
+    """A loop whose sensor sees all."""
+
+    tells_waits = tells_harm = True
+    harvested = 0
+
+    @property
+    def sensor(self) -> Seeing:
+        return self
+
+    def harm(self, _primary: int) -> Counted:
+        return Counted()
+
+    def waits(self) -> Counted:
+        return Counted()
+
+    runs = waits
+
+    def moves(self) -> tuple[Durations]:
+        return ((),)
+
+    def counters(self) -> dict[str, int]:
+        return {"harvested_core_ns": 0}
+
+
+def test_of_each_primary_waits_count_whether_something_was_lent_in_them_or_not() -> None:
+    controller = Controller(make_policy("adaptive", total=4, learner="native"), total=4)
+    reader, seeing = DispatchReader(), cast(Loop, Seeing())
+    reader.watch(2)
+    assert reader.read(controller, seeing, DISPATCHES_PERIOD_NS) is None
+    found = reader.read(controller, seeing, 2 * DISPATCHES_PERIOD_NS)
+    assert found is not None
+    assert [one.waits for one in found.spans] == [((100, 1), (200, 1))] * 2
 
 
 def loop() -> Loop:

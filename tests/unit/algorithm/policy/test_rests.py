@@ -7,7 +7,7 @@ import json
 import pytest
 
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy.spans import FEWER_PAIRS_ERRORS
+from smartharvest.algorithm.policy.records import FEWER_PAIRS_ERRORS, Slowdown
 from smartharvest.algorithm.policy.ways import Way
 from tests.unit.algorithm.policy.sharing_host import (
     TOTAL,
@@ -92,3 +92,27 @@ def test_a_median_that_is_little_longer_is_no_reason_to_leave(total: int) -> Non
     settled = host.periods[100:]
     assert settled.count("everywhere") > 0.93 * len(settled)
     assert set(settled) == {"everywhere", "nothing"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "beyond"),
+    [
+        ([0.2] * 5, True),
+        ([0.2] * 4, True),
+        ([0.19] * 4, False),
+        ([0.3] * 3, True),
+        ([0.25] * 3, False),
+        ([0.9] * 2, False),
+        ([0.12] * 5, False),
+        ([0.6, -0.2, 0.5, -0.1, 0.2], False),
+        ([0.1] * 20, False),
+        ([0.0] * 5 + [0.3] * 40, True),
+    ],
+)
+def test_rests_tell_what_lending_makes_longer_by_their_mean_and_errors(
+    parts: list[float], beyond: bool
+) -> None:
+    told = Slowdown()
+    for part in parts:
+        told.add(part)
+    assert told.is_beyond(0.1) is beyond

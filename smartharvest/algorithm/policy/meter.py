@@ -1,0 +1,235 @@
+"""What ways of sharing cost a primary: its spans under that in force, all ways, and none."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from smartharvest.algorithm.policy.base import Spans
+from smartharvest.algorithm.policy.records import Slowdown
+from smartharvest.algorithm.policy.spans import ELSEWHERE_NS, TYPICAL, Pairs, Sums, far_of
+
+RECENT_LOOKS = 30
+"""A way is judged by so many, the last ones that it had; mostly of a period each."""
+MANY_LOOKS = 300
+"""The same of a way that is held where cores are few."""
+USUAL_LOOKS = 100
+"""So many of the last ones with nothing lent are kept there."""
+LATELY_PERIODS = 600
+"""What all ways together cost is the mean of about so many. What is usual is known for as long."""
+COMPARE_PERIODS = 60
+"""After which it may be looked at again where it was known under more load."""
+MOST_MORE_LOAD = 1.1
+"""Times the spans of now: what was usual under more load says nothing,"""
+LATE_MORE_LOAD = 2.0
+"""... or little, where idle cores answer late: they do so less often under more load."""
+ANSWER_LOOKS = 4
+"""Whose mean tells how late an idle core answers."""
+LATE_ANSWER = 0.4
+"""... which is late from this part of the median span on."""
+LEAST_REST_SPANS = 100
+"""With fewer a rest tells no median."""
+
+
+class Meter:
+    """What sharing ``cores``, which may be ``few``, costs one primary: the way in force, and all
+    ways lately.
+
+    Where the two ``meet`` on no core the sensor blames what is lent for every wait, so those with
+    nothing lent have to say how long the median task and requests would have waited all the same.
+    """
+
+    def __init__(self, cores: int, *, few: bool, meet: bool = True) -> None:
+        self._meet = meet
+        self._far = far_of(cores)
+        self._recent = _Looks(RECENT_LOOKS)
+        """Of the way in force."""
+        self._long = _Looks(MANY_LOOKS)
+        """The same, for longer."""
+        self._usual = _Looks(USUAL_LOOKS if few else RECENT_LOOKS)
+        """The last ones with nothing lent."""
+        self._usual_age = 0
+        """Periods since."""
+        self._all = Sums()
+        """Of all ways, lately."""
+        self._left: dict[int, Sums] = {}
+        """Of each way what it was left for, lately."""
+        self._resting: _Looks | None = None
+        """Looks at a rest from the way in force."""
+        self.slowdowns: dict[int, Slowdown] = {}
+        """By the way's number."""
+        self._idle_answer_ns = 0.0
+
+    def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
+        """Of one look at so many periods; whether it ``counts`` for the way in force."""
+        self.fade(periods)
+        self._all.add(spans)
+        if spans.idle_answer_ns:
+            before_ns = self._idle_answer_ns or spans.idle_answer_ns
+            self._idle_answer_ns = before_ns + (spans.idle_answer_ns - before_ns) / ANSWER_LOOKS
+        if not counts:
+            return
+        if self._resting is not None:
+            self._resting.add(spans, periods)
+        else:
+            self._recent.add(spans, periods)
+            self._long.add(spans, periods)
+        if not spans.lent:
+            if not self.knows_usual:
+                self._usual.clear()
+            self._usual.add(spans, periods)
+            self._usual_age = 0
+
+    def fade(self, periods: int) -> None:
+        """So many have passed."""
+        left = (1 - 1 / LATELY_PERIODS) ** periods
+        for one in (self._all, *self._left.values()):
+            one.scale(left)
+        self._usual_age += periods
+
+    def begin(self) -> None:
+        """Another way is in force."""
+        self._recent.clear()
+        self._long.clear()
+
+    def begin_rest(self) -> None:
+        """For a moment nothing is lent; then the same way goes on."""
+        self._resting = _Looks(RECENT_LOOKS)
+        self.forget_usual()
+
+    def end_rest(self, way: int) -> Slowdown:
+        """What rests have told of the way, which is number ``way``."""
+        rest, self._resting = self._resting, None
+        found = self.slowdowns.setdefault(way, Slowdown())
+        if (
+            rest is not None
+            and min(rest.sums.taken.total, self._recent.sums.taken.total) > LEAST_REST_SPANS
+        ):
+            usual_ns = self._median_ns(rest)
+            longer_ns = self._median_ns(self._recent) - usual_ns
+            found.add(longer_ns / (usual_ns + ELSEWHERE_NS + self._late_ns))
+        return found
+
+    def _median_ns(self, looks: _Looks) -> float:
+        taken = looks.sums.taken
+        return (taken if self._meet else taken.by_time(TYPICAL)).quantile_ns(0.5)
+
+    def may_be_longer(self, way: int, protect: float) -> bool:
+        """Whether rests let expect that the way costs too much: from it, or as long as there was
+        none from another, since what no wait shows seldom depends on the way."""
+        own = self.slowdowns.get(way)
+        if own is not None and own.rests:
+            return own.mean > protect
+        return any(one.is_beyond(protect) for one in self.slowdowns.values())
+
+    @property
+    def knows_usual(self) -> bool:
+        """Whether it is known how long spans are with nothing lent."""
+        return self._usual_age < LATELY_PERIODS and self._usual.periods > 0
+
+    @property
+    def idles_late(self) -> bool:
+        """Whether an idle core answers so late that keeping one idle may cost more than keeping
+        none."""
+        return self._idle_answer_ns > LATE_ANSWER * self._recent.sums.without.quantile_ns(0.5) > 0
+
+    @property
+    def usual_looks(self) -> int:
+        """How many tell how long spans are with nothing lent."""
+        return len(self._usual) if self.knows_usual else 0
+
+    @property
+    def may_compare(self) -> bool:
+        """Whether what is usual says something about the way in force, or was seen so lately that
+        it would not if it were seen again."""
+        return self._usual_age < COMPARE_PERIODS or self._compares(self._recent)
+
+    def _compares(self, looks: _Looks) -> bool:
+        most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
+        return self.knows_usual and self._usual.load <= most * looks.load
+
+    def _pairs(self, looks: _Looks, sums: Sums | None = None) -> Pairs:
+        """Of ``looks``, or of other ``sums`` of their kind."""
+        usual = self._usual.sums if self._compares(looks) else None
+        elsewhere_ns = ELSEWHERE_NS + self._late_ns
+        return Pairs(sums or looks.sums, self._far, usual, elsewhere_ns, meet=self._meet)
+
+    @property
+    def _late_ns(self) -> float:
+        """So late is who sends a task its work, or hears of it: woken on an idle CPU, if nothing is
+        lent."""
+        return self._idle_answer_ns if self.idles_late else 0.0
+
+    def recently(self) -> Pairs:
+        """Of the way in force."""
+        return self._pairs(self._recent)
+
+    def for_long(self) -> Pairs:
+        """The same, of more looks."""
+        return self._pairs(self._long)
+
+    def note_left(self, way: int) -> None:
+        """The way in force, which is number ``way``, is left."""
+        self._long.add_to(self._left.setdefault(way, Sums()))
+
+    def when_left(self, way: int) -> Pairs:
+        """Of all the times after which it was left, lately."""
+        return self._pairs(self._recent, self._left[way])
+
+    def forget_usual(self) -> None:
+        """It is to be seen again."""
+        self._usual.clear()
+
+    def last(self) -> Pairs:
+        """Of the last period that counts."""
+        sums = Sums()
+        if self._recent.last is not None:
+            sums.add(self._recent.last)
+        return Pairs(sums, self._far)
+
+    def lately(self) -> Pairs:
+        """Of all ways."""
+        usual = self._usual.sums if self.knows_usual else None
+        return Pairs(self._all, self._far, usual, meet=self._meet)
+
+
+class _Looks:
+    """The sum of the last ``most``."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._looks: deque[tuple[Spans, int]] = deque()
+        self.sums = Sums()
+        self.periods = 0
+
+    def add(self, spans: Spans, periods: int) -> None:
+        """One more, at so many periods."""
+        if len(self._looks) == self._most:
+            oldest, of = self._looks.popleft()
+            self.sums.add(oldest, -1)
+            self.periods -= of
+        self._looks.append((spans, periods))
+        self.sums.add(spans)
+        self.periods += periods
+
+    def __len__(self) -> int:
+        return len(self._looks)
+
+    def add_to(self, sums: Sums) -> None:
+        """Adds them all to others."""
+        for spans, _ in self._looks:
+            sums.add(spans)
+
+    def clear(self) -> None:
+        """As if there had been none."""
+        self._looks.clear()
+        self.sums.clear()
+        self.periods = 0
+
+    @property
+    def last(self) -> Spans | None:
+        return self._looks[-1][0] if self._looks else None
+
+    @property
+    def load(self) -> float:
+        """Spans a period."""
+        return self.sums.taken.total / max(1, self.periods)

@@ -1,0 +1,142 @@
+"""What is known of a way of sharing: lately, of all ways, and held against nothing lent."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartharvest.algorithm.harm import Durations
+from smartharvest.algorithm.policy.base import Spans
+from smartharvest.algorithm.policy.meter import LATELY_PERIODS, RECENT_LOOKS, Meter
+from smartharvest.algorithm.policy.spans import Pairs
+from tests.unit.algorithm.policy.test_spans import AWFUL, LONGER, USUAL
+
+TOTAL = 10
+
+
+def metered(*periods: Durations) -> Meter:
+    meter = Meter(TOTAL, few=True)
+    for taken in periods:
+        meter.add(Spans(taken, (), USUAL), counts=True)
+    return meter
+
+
+def test_a_meter_tells_of_the_last_periods_of_the_way_in_force() -> None:
+    meter = metered(AWFUL, *[USUAL] * (RECENT_LOOKS - 1))
+    assert "P99" in meter.recently().too_long(0.1)
+    meter.add(Spans(USUAL, (), USUAL), counts=True)
+    assert not meter.recently().too_long(0.1)
+    assert meter.recently().tells
+    meter.begin()
+    assert not meter.recently().tells
+
+
+def test_a_period_of_another_way_counts_for_all_of_them_alone() -> None:
+    meter = metered(USUAL)
+    meter.add(Spans(AWFUL, (), USUAL), counts=False)
+    assert not meter.recently().too_long(0.1)
+    assert not meter.last().is_disaster(0.1)
+    assert meter.lately().too_long(0.1)
+
+
+def test_what_was_long_ago_counts_little() -> None:
+    meter = metered(LONGER)
+    meter.fade(5_000)
+    meter.add(Spans((), USUAL), counts=False)
+    assert not meter.lately().too_long(0.1)
+
+
+TAIL: Durations = ((100_000, 900), (260_000, 95), (520_000, 5))
+
+
+def lent_after(idle: Durations, taken: Durations, periods: int = 0, *, meet: bool = True) -> Pairs:
+    """Of three seconds of a way, so long after three with nothing lent."""
+    meter = Meter(TOTAL, few=True, meet=meet)
+    for _ in range(RECENT_LOOKS):
+        meter.add(Spans((), idle), counts=True)
+    meter.fade(periods)
+    meter.begin()
+    for _ in range(RECENT_LOOKS):
+        meter.add(Spans(taken, (), USUAL), counts=True)
+    return meter.recently()
+
+
+def test_what_is_as_long_with_nothing_lent_is_nobodys_doing() -> None:
+    assert lent_after(USUAL, TAIL).too_long(0.1)
+    assert not lent_after(TAIL, TAIL).too_long(0.1)
+
+
+def test_only_where_the_two_meet_nowhere_is_that_said_of_the_median() -> None:
+    assert "P50" in lent_after(LONGER, LONGER).too_long(0.1)
+    assert not lent_after(LONGER, LONGER, meet=False).too_long(0.1)
+    assert lent_after(USUAL, LONGER, meet=False).too_long(0.1)
+
+
+SERVED: Durations = ((10_000, 600), (500_000, 400))
+"""Tasks that send, and others that work,"""
+SENT_LATE: Durations = ((10_000, 570), (310_000, 30), (500_000, 400))
+"""... and the same of which some that send have waited."""
+WAITS: Durations = ((1_000, 970), (300_000, 30))
+AT_ONCE: Durations = ((1_000, 1_000),)
+
+
+def requests(
+    taken: Durations,
+    without: Durations,
+    waits: Durations,
+    *,
+    meet: bool = False,
+    before: bool = True,
+) -> str:
+    """What is too long of three seconds of a way; after three with nothing lent, or not."""
+    meter = Meter(TOTAL, few=True, meet=meet)
+    for _ in range(RECENT_LOOKS if before else 0):
+        meter.add(Spans((), SERVED, waits=AT_ONCE), counts=True)
+    meter.begin()
+    for _ in range(RECENT_LOOKS):
+        meter.add(Spans(taken, (), without, waits=waits), counts=True)
+    return meter.recently().too_long(0.1, errors=2)
+
+
+def test_waits_of_tasks_that_are_short_are_those_of_requests() -> None:
+    assert "of its requests" in requests(SENT_LATE, SERVED, WAITS)
+
+
+def test_of_requests_nothing_is_said_unless_all_waits_are_known_with_nothing_lent() -> None:
+    assert not requests(SENT_LATE, SERVED, WAITS, before=False)
+    assert not requests(SENT_LATE, SERVED, ())
+
+
+def test_of_requests_nothing_is_said_where_the_sensor_tells_lendings_waits_from_others() -> None:
+    assert not requests(SENT_LATE, SERVED, WAITS, meet=True)
+
+
+def test_work_that_takes_longer_by_itself_is_no_wait() -> None:
+    longer: Durations = ((10_000, 600), (650_000, 400))
+    assert not requests(longer, longer, AT_ONCE)
+    assert "of its requests" in requests(longer, longer, WAITS)
+
+
+def test_what_was_usual_under_more_load_says_nothing() -> None:
+    twice = tuple((ns, 2 * count) for ns, count in TAIL)
+    assert lent_after(twice, TAIL).too_long(0.1)
+
+
+def test_what_was_usual_long_ago_says_nothing() -> None:
+    assert lent_after(TAIL, TAIL, periods=LATELY_PERIODS).too_long(0.1)
+
+
+def test_a_median_is_held_against_the_same_tasks_alone() -> None:
+    assert "P50" in lent_after(LONGER, LONGER).too_long(0.1)
+
+
+@pytest.mark.parametrize(("meet", "longer"), [(True, 7.1), (False, 0.036)])
+def test_a_rest_compares_the_medians_of_the_way_and_of_nothing_lent(
+    meet: bool, longer: float
+) -> None:
+    meter = Meter(TOTAL, few=True, meet=meet)
+    without: Durations = ((10_000, 510), (250_000, 490))
+    taken: Durations = ((10_000, 490), (260_000, 510))
+    meter.add(Spans(taken, (), without), counts=True)
+    meter.begin_rest()
+    meter.add(Spans((), without), counts=True)
+    assert meter.end_rest(0).mean == pytest.approx(longer, rel=0.25)
