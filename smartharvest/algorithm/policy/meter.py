@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 from smartharvest.algorithm.policy.base import Spans
 from smartharvest.algorithm.policy.records import Slowdown
@@ -62,6 +63,8 @@ class Meter:
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
         """Of one look at so many periods; whether it ``counts`` for the way in force."""
         self.fade(periods)
+        if self._meet:
+            spans = replace(spans, waits=())  # nobody asks for them
         self._all.add(spans)
         if spans.idle_answer_ns:
             before_ns = self._idle_answer_ns or spans.idle_answer_ns
