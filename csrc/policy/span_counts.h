@@ -40,9 +40,9 @@ void sh_span_counts_by_time(struct sh_span_counts *into, const struct sh_span_co
 void sh_span_counts_longest(struct sh_span_counts *into, const struct sh_span_counts *spans,
                             double share);
 
-/* The same two of spans that are each longer by a delay drawn from `by`, which is not empty: how
- * many are longer, and what the share `q` is at most as long as. Delays count to a quarter of an
- * octave. */
+/* Each span takes longer by a delay drawn from `by`, which is not empty: how many are longer than
+ * the limit then, and what the share `q` is at most as long as. A delay is known to a quarter of
+ * an octave. */
 double sh_span_counts_beyond_delayed(const struct sh_span_counts *spans,
                                      const struct sh_span_counts *by, double limit_ns);
 double sh_span_counts_quantile_delayed_ns(const struct sh_span_counts *spans,

@@ -160,10 +160,9 @@ def _at_least_ns(spans: SpanCounts, q: float, delays: SpanCounts | None = None) 
 
 
 class _Requests:
-    """What requests take, as their tasks tell: one that works, and waits of another that has sent
-    it its work or hears of it. Short ones' waits do not show in the tail of all, since that is of
-    those that work.
-    """
+    """What requests take, by their tasks: one that works, and a wait of another, which sends it
+    its work or hears of it. The tail of all tasks is that of those that work, and hides what short
+    ones wait."""
 
     def __init__(self, of: Sums, usual: Sums, share: float) -> None:
         self._taken, self._waits = of.taken.longest(share), of.waits
@@ -183,7 +182,8 @@ class _Requests:
         return self._taken.total
 
     def usual_ns(self, q: float) -> float:
-        """That quantile without lending; what makes the work itself longer is told by rests."""
+        """That quantile with nothing lent. Work that takes longer by itself counts as usual: rests
+        tell of it."""
         return max(
             _at_least_ns(self._usual, q, self._usual_waits),
             self._without.quantile_ns(q, self._usual_waits),
