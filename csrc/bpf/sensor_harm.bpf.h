@@ -248,8 +248,11 @@ static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
     count_some_in(histogram, ns, 1);
 }
 
-static __always_inline struct sh_bpf_harm *harm_of(uint32_t cpu, uint32_t runner) {
-    const uint32_t place = cpu * settings.primary_count + index_of(runner);
+static __always_inline uint32_t harm_place(uint32_t cpu, uint32_t runner) {
+    return cpu * settings.primary_count + index_of(runner);
+}
+
+static __always_inline struct sh_bpf_harm *harm_at(uint32_t place) {
     return bpf_map_lookup_elem(&harms, &place);
 }
 
@@ -364,30 +367,51 @@ static __always_inline void note_waking(struct sh_bpf_tracked_task *task, uint64
         mean ? mean - (mean >> INTERVALS_LOG2) + (interval >> INTERVALS_LOG2) : interval;
 }
 
-/* A span that something was lent in has ended. */
-static __always_inline void note_harmed(struct sh_bpf_harm *harm,
-                                        const struct sh_bpf_tracked_task *task, uint64_t span) {
-    const int64_t without = (int64_t)span - task->held_up_ns;
+/* A span that something was lent in has ended, of a task that wakes up so often. Not inlined, so
+ * that it is verified once. */
+GLOBAL int note_harmed(uint32_t place, uint64_t span, int64_t held_up_ns, uint64_t interval_ns) {
+    struct sh_bpf_harm *harm = harm_at(place);
+    if (!harm)
+        return 0;
+    const int64_t without = (int64_t)span - held_up_ns;
     const uint64_t unharmed = without > 0 ? (uint64_t)without : 0;
     count_in(harm->harmed, span);
     count_in(harm->unharmed, unharmed);
-    if (likely(!task->interval_ns || task->held_up_ns < (int64_t)task->interval_ns))
-        return;
-    const uint64_t held_up = (uint64_t)task->held_up_ns;
-    const uint64_t followers = held_up / task->interval_ns;
+    if (likely(!interval_ns || held_up_ns < (int64_t)interval_ns))
+        return 0;
+    const uint64_t held_up = (uint64_t)held_up_ns;
+    const uint64_t followers = held_up / interval_ns;
     const uint64_t steps = followers < FOLLOWER_STEPS ? followers : FOLLOWER_STEPS;
     const uint64_t each = followers / steps, step_ns = held_up / steps;
-    for (uint32_t i = 0; i < FOLLOWER_STEPS; i++)
-        if (i < steps)
-            count_some_in(harm->harmed, unharmed + step_ns * i + step_ns / 2, each);
+    for (uint32_t i = 0; i < FOLLOWER_STEPS; i++) {
+        if (i >= steps)
+            break;
+        const uint64_t behind_ns = step_ns * i + step_ns / 2;
+        count_some_in(harm->harmed, unharmed + behind_ns, each);
+        count_some_in(harm->harmed_waits, behind_ns, each);
+    }
     count_some_in(harm->unharmed, unharmed, each * steps);
+    count_some_in(harm->unharmed_waits, 0, each * steps);
+    return 0;
+}
+
+/* One of its waits has ended, in which it was held up for so long. */
+GLOBAL int note_harmed_wait(uint32_t place, uint64_t wait, int64_t held_up_ns) {
+    struct sh_bpf_harm *harm = harm_at(place);
+    const int64_t without = (int64_t)wait - held_up_ns;
+    if (!harm)
+        return 0;
+    count_in(harm->harmed_waits, wait);
+    count_in(harm->unharmed_waits, without > 0 ? (uint64_t)without : 0);
+    return 0;
 }
 
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
-static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
+static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t place,
                                           const struct task_struct *next, uint64_t queued,
                                           uint32_t cpu, uint32_t left, uint64_t now) {
+    struct sh_bpf_harm *harm = harm_at(place);
     const int32_t pid = next->pid;
     const uint32_t waited_ns = (uint32_t)next->sched_info.run_delay;
     struct sh_bpf_tracked_task *task = tracked(pid);
@@ -424,9 +448,12 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
         if (is_excused(&harm->anyway, held && noted && left != SH_BPF_ELASTIC))
             held = 0;
         held = held_up_behind(own, held, wait, left);
+        int64_t longer_ns = 0;
         if (held)
-            task->held_up_ns += (int64_t)(held + without_halts(late_ns)) -
-                                (wakes ? (int64_t)take_idle_wait(idle_waits) : 0);
+            longer_ns = (int64_t)(held + without_halts(late_ns)) -
+                        (wakes ? (int64_t)take_idle_wait(idle_waits) : 0);
+        task->held_up_ns += longer_ns;
+        note_harmed_wait(place, wait + without_halts(late_ns), longer_ns);
     } else {
         own->late_by_ns = 0;
         note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, clock - wait, clock));
@@ -441,8 +468,9 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
 
 /* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
  * had waited. */
-static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, bool sleeps,
-                                         uint64_t came, uint32_t waited_ns, uint64_t now) {
+static __always_inline void note_leaving(uint32_t place, int32_t pid, bool sleeps, uint64_t came,
+                                         uint32_t waited_ns, uint64_t now) {
+    struct sh_bpf_harm *harm = harm_at(place);
     struct sh_bpf_tracked_task *task = tracked(pid);
     if (!harm || !task)
         return;
@@ -469,7 +497,7 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
     count_in(side->wakes_to_sleeps, span);
     if (side == &harm->sides[1])
-        note_harmed(harm, task, span);
+        note_harmed(place, span, task->held_up_ns, task->interval_ns);
     side->counts.wake_to_sleep_ns += span;
 }
 
@@ -479,11 +507,11 @@ static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
     const uint64_t queued = next->sched_info.last_queued;
     const uint64_t now = time_of_switch(own, queued, clock);
     if (left >= SH_BPF_PRIMARY)
-        note_leaving(harm_of(cpu, left), prev->pid, gone(prev),
+        note_leaving(harm_place(cpu, left), prev->pid, gone(prev),
                      prev->sched_info.last_arrival + own->offset_ns,
                      (uint32_t)prev->sched_info.run_delay, now);
     if (is >= SH_BPF_PRIMARY && queued)
-        note_dispatch(own, harm_of(cpu, is), next, queued, cpu, left, now);
+        note_dispatch(own, harm_place(cpu, is), next, queued, cpu, left, now);
 }
 
 #endif

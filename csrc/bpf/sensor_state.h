@@ -144,6 +144,8 @@ struct sh_bpf_harm {
      * for. Who is held up for longer than it mostly sleeps holds up what it would have woken up for
      * meanwhile: that is in both, as so many more spans. */
     uint64_t harmed[SH_BPF_HARM_BUCKETS], unharmed[SH_BPF_HARM_BUCKETS];
+    /* The same of its waits; a timer's lateness is in both. */
+    uint64_t harmed_waits[SH_BPF_HARM_BUCKETS], unharmed_waits[SH_BPF_HARM_BUCKETS];
     uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
     uint64_t idle_answers, idle_answer_ns; /* waits for this CPU while it was idle, and their sum */
     struct sh_bpf_idle_waits idle_waits[2]; /* of tasks that others woke, and timers */

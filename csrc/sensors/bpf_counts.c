@@ -123,6 +123,8 @@ void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
         for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++) {
             harm->harmed[i] += LOAD(own->harmed[i]);
             harm->unharmed[i] += LOAD(own->unharmed[i]);
+            harm->harmed_waits[i] += LOAD(own->harmed_waits[i]);
+            harm->unharmed_waits[i] += LOAD(own->unharmed_waits[i]);
         }
         harm->lost += LOAD(own->lost);
         harm->idle_answers += LOAD(own->idle_answers);
@@ -150,6 +152,8 @@ void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earli
     for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++) {
         harm->harmed[i] -= earlier->harmed[i];
         harm->unharmed[i] -= earlier->unharmed[i];
+        harm->harmed_waits[i] -= earlier->harmed_waits[i];
+        harm->unharmed_waits[i] -= earlier->unharmed_waits[i];
     }
     harm->lost -= earlier->lost;
     harm->idle_answers -= earlier->idle_answers;

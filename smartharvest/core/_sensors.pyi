@@ -238,6 +238,12 @@ class Harm:
     def unharmed(self) -> tuple[tuple[int, int], ...]:
         """The same without the waits from when an elastic task had a CPU."""
 
+    def harmed_waits(self) -> tuple[tuple[int, int], ...]:
+        """The same of the lent waits, with a timer's lateness, and one for each of those more."""
+
+    def unharmed_waits(self) -> tuple[tuple[int, int], ...]:
+        """The same without what lending held them up for."""
+
     @property
     def idle_answer_ns(self) -> int:
         """How long a task waits for a CPU that is idle, its timer's lateness included, in the mean;

@@ -667,6 +667,14 @@ cdef class Harm:
         """The same without the waits from when an elastic task had a CPU."""
         return _durations(self.c.unharmed)
 
+    def harmed_waits(self) -> tuple[tuple[int, int], ...]:
+        """The same of the lent waits, with a timer's lateness, and one for each of those more."""
+        return _durations(self.c.harmed_waits)
+
+    def unharmed_waits(self) -> tuple[tuple[int, int], ...]:
+        """The same without what lending held them up for."""
+        return _durations(self.c.unharmed_waits)
+
     @property
     def idle_answer_ns(self) -> int:
         """How long a task waits for a CPU that is idle, its timer's lateness included, in the mean;

@@ -99,10 +99,13 @@ class _Seen:
 
 
 def _spans(harm: _sensors.Harm) -> Spans:
+    not_lent = harm.waits("not_lent")
     return Spans(
         harm.harmed(),
         harm.wakes_to_sleeps("not_lent"),
         harm.unharmed(),
         harm.idle_answer_ns,
-        harm.waits("lent") + harm.waits("not_lent"),
+        harm.waits("lent") + not_lent,
+        harm.harmed_waits() + not_lent,
+        harm.unharmed_waits() + not_lent,
     )

@@ -425,6 +425,8 @@ static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void)
     CHECK(sum(harm.unharmed) >= 100);
     CHECK_EQ(memcmp(harm.unharmed, harm.sides[LENT].wakes_to_sleeps, sizeof(harm.unharmed)), 0);
     CHECK_EQ(memcmp(harm.unharmed, harm.harmed, sizeof(harm.unharmed)), 0);
+    CHECK_EQ(memcmp(harm.unharmed_waits, harm.harmed_waits, sizeof(harm.unharmed_waits)), 0);
+    CHECK(sum(harm.unharmed_waits) >= 100);
     CHECK_EQ(kill(batch.pid, SIGCONT), 0);
     CHECK_EQ(kill(logged.pid, SIGCONT), 0);
     const struct sh_bpf_harm before = harm;
@@ -433,7 +435,9 @@ static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void)
         sh_bpf_harm_since(&harm, &before);
     } while (sum(harm.unharmed) < 100 ||
              sh_bpf_harm_quantile(harm.sides[LENT].wakes_to_sleeps, 0.9) <
-                 2 * sh_bpf_harm_quantile(harm.unharmed, 0.9));
+                 2 * sh_bpf_harm_quantile(harm.unharmed, 0.9) ||
+             sh_bpf_harm_quantile(harm.harmed_waits, 0.9) <
+                 2 * sh_bpf_harm_quantile(harm.unharmed_waits, 0.9));
     sh_bpf_sensor_close(&bpf);
     logged_end(&logged);
     crowd_end(&batch);

@@ -67,6 +67,10 @@ class Spans:
     """How long they waited for a core that was idle, in the mean; 0 if unknown."""
     waits: Durations = ()
     """How long they waited for a core each time, lent or not, in no order; empty if unknown."""
+    harmed_waits: Durations = ()
+    """The same with a wait for each of those more;"""
+    unharmed_waits: Durations = ()
+    """... and these without what lending held them up for."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000

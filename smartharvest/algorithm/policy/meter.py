@@ -27,6 +27,8 @@ ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
 LATE_ANSWER = 0.4
 """... which is late from this part of the median span on."""
+FEWEST = 2
+"""Where so few cores meet the group nobody has measured whether tasks tell what requests take."""
 LEAST_REST_SPANS = 100
 """With fewer a rest tells no median."""
 
@@ -41,6 +43,8 @@ class Meter:
 
     def __init__(self, cores: int, *, few: bool, meet: bool = True) -> None:
         self._meet = meet
+        self._knows_requests = not meet or cores > FEWEST
+        """Which tasks work for one, and what those wait that do not."""
         self._far = far_of(cores)
         self._recent = _Looks(RECENT_LOOKS)
         """Of the way in force."""
@@ -63,8 +67,12 @@ class Meter:
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
         """Of one look at so many periods; whether it ``counts`` for the way in force."""
         self.fade(periods)
-        if self._meet:
-            spans = replace(spans, waits=())  # nobody asks for them
+        if not self._knows_requests:
+            spans = replace(spans, waits=(), unharmed_waits=())
+        elif self._meet:
+            spans = replace(spans, waits=spans.harmed_waits)
+        else:
+            spans = replace(spans, unharmed_waits=())
         self._all.add(spans)
         if spans.idle_answer_ns:
             before_ns = self._idle_answer_ns or spans.idle_answer_ns
@@ -114,7 +122,7 @@ class Meter:
 
     def _median_ns(self, looks: _Looks) -> float:
         taken = looks.sums.taken
-        return (taken if self._meet else taken.by_time(TYPICAL)).quantile_ns(0.5)
+        return (taken.by_time(TYPICAL) if self._knows_requests else taken).quantile_ns(0.5)
 
     def may_be_longer(self, way: int, protect: float) -> bool:
         """Whether rests let expect that the way costs too much: from it, or as long as there was

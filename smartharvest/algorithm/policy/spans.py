@@ -8,6 +8,7 @@ waves of load and the primary's own queueing are in both, and what differs is wh
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from smartharvest.algorithm.policy.base import Spans
 from smartharvest.core._spans import SpanCounts
@@ -45,10 +46,12 @@ def far_of(cores: int) -> float:
 
 class Sums:
     """Of some time: how long tasks took (``taken``), what they would have taken ``without`` what
-    lending held them up for, and how long they waited for a core each time (``waits``)."""
+    lending held them up for, and how long they waited for a core each time (``waits``), or would
+    have (``waits_without``)."""
 
     def __init__(self) -> None:
-        self.taken, self.without, self.waits = SpanCounts(), SpanCounts(), SpanCounts()
+        self.taken, self.without = SpanCounts(), SpanCounts()
+        self.waits, self.waits_without = SpanCounts(), SpanCounts()
 
     def add(self, spans: Spans, times: float = 1) -> None:
         """``times`` -1 takes them away again."""
@@ -57,24 +60,28 @@ class Sums:
         self.without.add(spans.unharmed, times)
         self.without.add(spans.not_lent, times)
         self.waits.add(spans.waits, times)
+        self.waits_without.add(spans.unharmed_waits, times)
 
     def scale(self, factor: float) -> None:
         """All count ``factor`` times as much."""
-        for one in (self.taken, self.without, self.waits):
+        for one in self._counts:
             one.scale(factor)
 
     def clear(self) -> None:
         """Forgets all."""
-        for one in (self.taken, self.without, self.waits):
+        for one in self._counts:
             one.clear()
+
+    @property
+    def _counts(self) -> Sequence[SpanCounts]:
+        return self.taken, self.without, self.waits, self.waits_without
 
 
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
     ``usual`` are those with nothing lent, under no more load: what they show is nobody's doing.
-    Where the two do not ``meet`` the median is held against theirs, too, and the tail of what
-    requests take.
+    Where the two do not ``meet`` the median is held against theirs, too.
     ``far`` is the quantile of the far tail that is judged. A request also takes ``elsewhere_ns``,
     and more at P99; the budget is a share of the task's time and of that.
     """
@@ -101,9 +108,7 @@ class Pairs:
             beyond = self._beyond(q, times * protect)
             if share := _share_beyond(beyond, total, q, errors, burst):
                 return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
-        requests = (
-            None if self._meet or self._usual is None else _Requests.of(self._of, self._usual)
-        )
+        requests = _Requests.of(self._of, self._usual, meet=self._meet)
         if requests is None:
             return ""
         for q in QUANTILES[1:]:
@@ -139,7 +144,7 @@ class Pairs:
         told = q > 0.5 or not self._meet
         if self._usual is None or not told:
             return 0.0
-        return _at_least_ns(self._usual.taken, q)
+        return _at_least_ns(self._usual.taken, None, q)
 
 
 def _share_beyond(beyond: float, total: float, q: float, errors: float, burst: float) -> float:
@@ -151,7 +156,7 @@ def _share_beyond(beyond: float, total: float, q: float, errors: float, burst: f
     return beyond / total
 
 
-def _at_least_ns(spans: SpanCounts, q: float, delays: SpanCounts | None = None) -> float:
+def _at_least_ns(spans: SpanCounts, delays: SpanCounts | None, q: float) -> float:
     """That quantile, by USUAL_ERRORS less; 0: not known."""
     if (1 - q) * spans.total < LEAST_BEYOND:
         return 0.0
@@ -164,18 +169,28 @@ class _Requests:
     its work or hears of it. The tail of all tasks is that of those that work, and hides what short
     ones wait."""
 
-    def __init__(self, of: Sums, usual: Sums, share: float) -> None:
+    def __init__(
+        self, of: Sums, usual: Sums | None, waits_without: SpanCounts, share: float
+    ) -> None:
         self._taken, self._waits = of.taken.longest(share), of.waits
-        self._usual_waits = usual.waits
-        self._without, self._usual = of.without.longest(share), usual.taken.longest(share)
+        self._without, self._waits_without = of.without.longest(share), waits_without
+        self._usual = (
+            (usual.taken.longest(share), usual.waits) if usual and usual.waits.total else None
+        )
 
     @classmethod
-    def of(cls, of: Sums, usual: Sums) -> _Requests | None:
-        """None: nobody can tell."""
-        if not (of.waits.total and usual.waits.total and usual.taken.total):
+    def of(cls, of: Sums, usual: Sums | None, *, meet: bool) -> _Requests | None:
+        """None: nobody can tell. Where the two do not meet only those with nothing lent do."""
+        if meet:
+            typical, waits_without = of.without, of.waits_without
+        elif usual is None:
             return None
-        works_ns = WORK * usual.taken.by_time(TYPICAL).quantile_ns(0.5)
-        return cls(of, usual, usual.taken.beyond(works_ns) / usual.taken.total)
+        else:
+            typical, waits_without = usual.taken, usual.waits
+        if not (of.waits.total and waits_without.total and typical.total):
+            return None
+        works_ns = WORK * typical.by_time(TYPICAL).quantile_ns(0.5)
+        return cls(of, usual, waits_without, typical.beyond(works_ns) / typical.total)
 
     @property
     def total(self) -> float:
@@ -184,10 +199,8 @@ class _Requests:
     def usual_ns(self, q: float) -> float:
         """That quantile with nothing lent. Work that takes longer by itself counts as usual: rests
         tell of it."""
-        return max(
-            _at_least_ns(self._usual, q, self._usual_waits),
-            self._without.quantile_ns(q, self._usual_waits),
-        )
+        without_ns = self._without.quantile_ns(q, self._waits_without)
+        return max(without_ns, _at_least_ns(*self._usual, q)) if self._usual else without_ns
 
     def beyond(self, limit_ns: float) -> float:
         """How many take longer."""

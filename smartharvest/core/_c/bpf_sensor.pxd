@@ -47,6 +47,8 @@ cdef extern from "bpf/sensor_state.h" nogil:
         sh_bpf_harm_side sides[2]
         uint64_t harmed[512]
         uint64_t unharmed[512]
+        uint64_t harmed_waits[512]
+        uint64_t unharmed_waits[512]
         uint64_t lost
         uint64_t idle_answers, idle_answer_ns
 

@@ -35,6 +35,12 @@ class Counted:
 
     wakes_to_sleeps = waits
 
+    def harmed_waits(self) -> Durations:
+        return ((100, 3),)
+
+    def unharmed_waits(self) -> Durations:
+        return ((1, 3),)
+
 
 class Seeing:
     """A loop whose sensor sees all."""
@@ -69,6 +75,8 @@ def test_of_each_primary_waits_count_whether_something_was_lent_in_them_or_not()
     found = reader.read(controller, seeing, 2 * DISPATCHES_PERIOD_NS)
     assert found is not None
     assert [one.waits for one in found.spans] == [((100, 1), (200, 1))] * 2
+    assert [one.harmed_waits for one in found.spans] == [((100, 3), (200, 1))] * 2
+    assert [one.unharmed_waits for one in found.spans] == [((1, 3), (200, 1))] * 2
 
 
 def loop() -> Loop:

@@ -80,20 +80,26 @@ AT_ONCE: Durations = ((1_000, 1_000),)
 
 
 def requests(
-    taken: Durations,
-    without: Durations,
-    waits: Durations,
-    *,
-    meet: bool = False,
-    before: bool = True,
+    taken: Durations, without: Durations, waits: Durations, *, before: bool = True
 ) -> str:
-    """What is too long of three seconds of a way; after three with nothing lent, or not."""
-    meter = Meter(TOTAL, few=True, meet=meet)
+    """What is too long of three seconds of a way that meets the primary nowhere; after three with
+    nothing lent, or not."""
+    meter = Meter(TOTAL, few=True, meet=False)
     for _ in range(RECENT_LOOKS if before else 0):
         meter.add(Spans((), SERVED, waits=AT_ONCE), counts=True)
     meter.begin()
     for _ in range(RECENT_LOOKS):
         meter.add(Spans(taken, (), without, waits=waits), counts=True)
+    return meter.recently().too_long(0.1, errors=2)
+
+
+def met_requests(waits: Durations, without: Durations, *, cores: int = TOTAL) -> str:
+    """The same of a way that meets the primary, of which the sensor tells the waits ``without``
+    lending, too."""
+    meter = Meter(cores, few=True)
+    for _ in range(RECENT_LOOKS):
+        spans = Spans(SENT_LATE, (), SERVED, harmed_waits=waits, unharmed_waits=without)
+        meter.add(spans, counts=True)
     return meter.recently().too_long(0.1, errors=2)
 
 
@@ -106,8 +112,15 @@ def test_of_requests_nothing_is_said_unless_all_waits_are_known_with_nothing_len
     assert not requests(SENT_LATE, SERVED, ())
 
 
-def test_of_requests_nothing_is_said_where_the_sensor_tells_lendings_waits_from_others() -> None:
-    assert not requests(SENT_LATE, SERVED, WAITS, meet=True)
+def test_where_the_two_meet_waits_are_held_against_those_without_lending() -> None:
+    assert "of its requests" in met_requests(WAITS, AT_ONCE)
+    assert not met_requests(WAITS, WAITS)
+    assert not met_requests(AT_ONCE, AT_ONCE)
+    assert not met_requests((), ())
+
+
+def test_of_two_cores_that_meet_the_group_nothing_is_said_of_requests() -> None:
+    assert not met_requests(WAITS, AT_ONCE, cores=2)
 
 
 def test_work_that_takes_longer_by_itself_is_no_wait() -> None:
@@ -129,11 +142,13 @@ def test_a_median_is_held_against_the_same_tasks_alone() -> None:
     assert "P50" in lent_after(LONGER, LONGER).too_long(0.1)
 
 
-@pytest.mark.parametrize(("meet", "longer"), [(True, 7.1), (False, 0.036)])
+@pytest.mark.parametrize(
+    ("cores", "meet", "longer"), [(2, True, 7.1), (2, False, 0.036), (TOTAL, True, 0.036)]
+)
 def test_a_rest_compares_the_medians_of_the_way_and_of_nothing_lent(
-    meet: bool, longer: float
+    cores: int, meet: bool, longer: float
 ) -> None:
-    meter = Meter(TOTAL, few=True, meet=meet)
+    meter = Meter(cores, few=True, meet=meet)
     without: Durations = ((10_000, 510), (250_000, 490))
     taken: Durations = ((10_000, 490), (260_000, 510))
     meter.add(Spans(taken, (), without), counts=True)
