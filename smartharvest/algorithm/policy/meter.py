@@ -195,7 +195,9 @@ class Meter:
         sums = Sums()
         if self._recent.last is not None:
             sums.add(self._recent.last)
-        return Pairs(sums, self._far)
+        # Where they meet, what is usual is in the same tasks.
+        usual = self._usual.sums if self.knows_usual and not self._meet else None
+        return Pairs(sums, self._far, usual)
 
     def lately(self) -> Pairs:
         """Of all ways."""

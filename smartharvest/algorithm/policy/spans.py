@@ -120,7 +120,8 @@ class Pairs:
         return ""
 
     def is_disaster(self, protect: float) -> bool:
-        limit_ns = self._of.without.quantile_ns(0.99) * (1 + protect) * DISASTER_TIMES
+        usual_ns = max(self._of.without.quantile_ns(0.99), self._usual_ns(0.99))
+        limit_ns = usual_ns * (1 + protect) * DISASTER_TIMES
         return self._of.taken.beyond(limit_ns) > DISASTER * self._of.taken.total
 
     @property

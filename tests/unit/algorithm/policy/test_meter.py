@@ -38,6 +38,16 @@ def test_a_period_of_another_way_counts_for_all_of_them_alone() -> None:
     assert meter.lately().too_long(0.1)
 
 
+@pytest.mark.parametrize("meet", [True, False])
+def test_where_the_two_meet_nowhere_what_is_usual_is_no_disaster(meet: bool) -> None:
+    meter = Meter(TOTAL, few=True, meet=meet)
+    for _ in range(RECENT_LOOKS):
+        meter.add(Spans((), AWFUL), counts=True)
+    meter.begin()
+    meter.add(Spans(AWFUL, (), USUAL), counts=True)
+    assert meter.last().is_disaster(0.1) is meet
+
+
 def test_what_was_long_ago_counts_little() -> None:
     meter = metered(LONGER)
     meter.fade(5_000)
@@ -79,9 +89,7 @@ WAITS: Durations = ((1_000, 970), (300_000, 30))
 AT_ONCE: Durations = ((1_000, 1_000),)
 
 
-def requests(
-    taken: Durations, without: Durations, waits: Durations, *, before: bool = True
-) -> str:
+def requests(taken: Durations, without: Durations, waits: Durations, *, before: bool = True) -> str:
     """What is too long of three seconds of a way that meets the primary nowhere; after three with
     nothing lent, or not."""
     meter = Meter(TOTAL, few=True, meet=False)
