@@ -239,7 +239,8 @@ class Harm:
         """The same without the waits from when an elastic task had a CPU."""
 
     def harmed_waits(self) -> tuple[tuple[int, int], ...]:
-        """The same of the lent waits, with a timer's lateness, and one for each of those more."""
+        """The same of the lent waits, with a timer's lateness, and of one for each span more that
+        ``harmed`` has."""
 
     def unharmed_waits(self) -> tuple[tuple[int, int], ...]:
         """The same without what lending held them up for."""

@@ -668,7 +668,8 @@ cdef class Harm:
         return _durations(self.c.unharmed)
 
     def harmed_waits(self) -> tuple[tuple[int, int], ...]:
-        """The same of the lent waits, with a timer's lateness, and one for each of those more."""
+        """The same of the lent waits, with a timer's lateness, and of one for each span more that
+        ``harmed`` has."""
         return _durations(self.c.harmed_waits)
 
     def unharmed_waits(self) -> tuple[tuple[int, int], ...]:

@@ -68,7 +68,7 @@ class Spans:
     waits: Durations = ()
     """How long they waited for a core each time, lent or not, in no order; empty if unknown."""
     harmed_waits: Durations = ()
-    """The same with a wait for each of those more;"""
+    """The same with timers' lateness, and with a wait for each span more that ``lent`` has;"""
     unharmed_waits: Durations = ()
     """... and these without what lending held them up for."""
 
