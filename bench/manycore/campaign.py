@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,10 @@ from tests.lab.kernels import Kernel
 BOOT_SILENT_S = 120.0
 GUEST_FAILURES = 4
 """Crashes in a row after which it is not chance."""
+SETTLED_S = 0.1
+"""A slice after traffic that was for learning alone."""
+LEARNING_SEED = 250_000
+"""What such traffic is drawn from, beyond that of the first slice."""
 OVERHEAD_GUESS_S = 6.0
 """Of the host's time a slice takes beyond its traffic, before any was measured."""
 
@@ -55,6 +59,11 @@ class Campaign:
         """What one slice takes of the host's time, roughly."""
         return (self.seconds + condition.warm_up_s) * self.shape.dilation
 
+    @property
+    def learning_s(self) -> float:
+        """What agents that remember take of it before the first round of an experiment."""
+        return sum(one.learns_s for one in self.conditions) * self.shape.dilation
+
     def round_s(self, overhead_s: float) -> float:
         return sum(self.slice_s(one) + overhead_s for one in self.conditions)
 
@@ -65,6 +74,7 @@ class Bench:
     def __init__(self, guest: Guest, silent_s: float) -> None:
         self._guest = guest
         self._silent_s = silent_s
+        self._learned: set[tuple[str, str]] = set()
         self._hear("ready", BOOT_SILENT_S)
         guest.slow_down()
         self.told = self._hear("steps_per_ms", BOOT_SILENT_S)
@@ -79,11 +89,25 @@ class Bench:
                 raise ValueError(line["failed"])
         raise GuestEndedError(self._guest.last_words())
 
-    def measure(self, step: Step, seconds: float) -> dict[str, Any]:
+    def learn(self, step: Step, say: Say) -> None:
+        """Has an agent that remembers learn that experiment, once in this guest. As ``measure``."""
+        condition = step.condition
+        if not condition.learns_s or (step.experiment.name, condition.name) in self._learned:
+            return
+        say(f"{condition.name} learns {condition.learns_s:.0f} s of {step.experiment.name}")
+        other = replace(step, seed=step.seed + LEARNING_SEED)
+        result = self.measure(other, SETTLED_S, condition.learns_s)
+        self._learned.add((step.experiment.name, condition.name))
+        for at_s, said in result["said"]:
+            say(f"  {at_s + condition.learns_s:.1f} s: {said}")
+
+    def measure(self, step: Step, seconds: float, warm_up_s: float) -> dict[str, Any]:
         """Runs one slice. Raises ValueError, in the guest's words, if the guest refuses it."""
         experiment = step.experiment
         asked = {
+            "experiment": experiment.name,
             "condition": step.condition.name,
+            "warm_up_s": warm_up_s,
             "seed": step.seed,
             "seconds": seconds,
             "load": experiment.load,
@@ -104,7 +128,10 @@ class Bench:
 def bench(campaign: Campaign) -> Iterator[Bench]:
     disk, initramfs = ready(campaign.kernel)
     drive = f"file={disk},if=virtio,format=raw,snapshot=on"
-    longest_s = max(map(campaign.slice_s, campaign.conditions))
+    longest_s = max(
+        campaign.slice_s(one) + one.learns_s * campaign.shape.dilation
+        for one in campaign.conditions
+    )
     with booted(
         campaign.shape,
         campaign.kernel.image,
@@ -122,14 +149,16 @@ def run(campaign: Campaign, say: Say) -> int:
     """How many whole rounds were added. Ends in time, or with ctrl-C, which keeps them.
 
     The experiments take turns, a round each, so that whatever time there is serves all of them; a
-    guest that crashes costs its round.
+    guest that crashes costs its round, and what agents have learned in it.
     """
     began_s = time.monotonic()
     ends_s = began_s + campaign.budget_s
     added = failures = 0
     overhead_s = OVERHEAD_GUESS_S
     unable: set[tuple[str, str]] = set()
-    while time.monotonic() + campaign.round_s(overhead_s) < ends_s or not added:
+    while not added or (
+        time.monotonic() + campaign.learning_s + campaign.round_s(overhead_s) < ends_s
+    ):
         try:
             with bench(campaign) as guest:
                 say(f"{campaign.kernel.name} is up, {clock(ends_s - time.monotonic())} left")
@@ -166,6 +195,12 @@ def _round(
     number = next_round(there, experiment.name, campaign.booted)
     (steps,) = rounds_of(experiment, campaign.conditions, 1, number, campaign.seed)
     found = []
+    for step in steps:
+        try:
+            guest.learn(step, say)
+        except ValueError as error:
+            say(f"{step.condition.name}: {error}")
+            unable.add((experiment.name, step.condition.name))
     for place, step in enumerate(steps, 1):
         if (experiment.name, step.condition.name) in unable:
             continue
@@ -174,7 +209,7 @@ def _round(
             f"{clock(max(0.0, ends_s - time.monotonic()))} left"
         )
         try:
-            result = guest.measure(step, campaign.seconds)
+            result = guest.measure(step, campaign.seconds, step.condition.warm_up_s)
         except ValueError as error:  # the guest goes on, and so do the others
             say(f"{step.condition.name}: {error}")
             unable.add((experiment.name, step.condition.name))
@@ -197,6 +232,7 @@ def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str,
         "condition": step.condition.name,
         "round": step.round,
         "at": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
+        "learned_s": step.condition.learns_s,
         **result,
     }
 

@@ -281,13 +281,15 @@ def measured(sample: Mapping[str, Any], condition: Condition) -> Figures:
 def compared(
     samples: Sequence[Mapping[str, Any]], intervals: Mapping[str, tuple[float, float]]
 ) -> list[Row]:
-    """Rows of one pair; rounds whose arrivals are not known are left out. ``intervals`` are those
-    of the guest's ratios, by condition."""
+    """Rows of one pair; rounds whose arrivals are not known are left out, and agents that had
+    learned before their slice. ``intervals`` are those of the guest's ratios, by condition."""
     experiment = next(one for one in EXPERIMENTS if one.name == samples[0]["experiment"])
     if experiment.primary != QUEUE or experiment.second:  # nobody knows what its requests take
         return []
     by_round: dict[int, dict[str, Mapping[str, Any]]] = {}
     for sample in samples:
+        if sample.get("learned_s"):
+            continue
         try:
             arrivals_of(sample, experiment)
         except ValueError:

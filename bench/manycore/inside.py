@@ -190,7 +190,7 @@ def measure(
     if second is not None:
         places = groups.path("primary"), str(second_group(groups))
         settings["primary"] = tuple(TargetSpec("cgroup", place) for place in places)
-    cpus, seconds, warm_up_s = len(groups.cpus), asked["seconds"], condition.warm_up_s
+    cpus, seconds, warm_up_s = len(groups.cpus), asked["seconds"], asked["warm_up_s"]
     readings: list[tuple[float, int, float, float]] = []
     with ExitStack() as stack:
         words = stack.enter_context(Words())
@@ -241,6 +241,7 @@ def measure(
                     length_s,
                     begin,
                     read,
+                    memory=asked["experiment"],
                     **settings,
                 )
             for one in servers:

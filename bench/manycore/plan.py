@@ -67,9 +67,10 @@ EXPERIMENTS = (
 """In the order of their worth: who has half an hour measures the first."""
 
 _OF_REAL = {one.name: one for one in real.CONDITIONS}
-WARM_UP_S = 16.0
-"""Of adaptive: its first trials, up to what is tried again 20 s later. An emulated agent begins
-seconds later."""
+WARM_UP_S = 1.0
+"""Of adaptive, which remembers what it found: an emulated agent begins seconds later."""
+LEARNS_S = 30.0
+"""Its first trials and those of 20 s later, and its first rests."""
 EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 """Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
@@ -104,6 +105,7 @@ CONDITIONS: tuple[Condition, ...] = (
         _OF_REAL[real.RECOMMENDED].about,
         policy=real.RECOMMENDED,
         warm_up_s=WARM_UP_S,
+        learns_s=LEARNS_S,
     ),
     Condition(
         EXCLUSIVE,
@@ -111,6 +113,7 @@ CONDITIONS: tuple[Condition, ...] = (
         policy=real.RECOMMENDED,
         settings={"placement": "exclusive"},
         warm_up_s=WARM_UP_S,
+        learns_s=LEARNS_S,
     ),
     Condition(
         "smartharvest, exclusive",
@@ -125,6 +128,7 @@ CONDITIONS: tuple[Condition, ...] = (
         policy="adaptive",
         settings={"mechanism": "strict", "lend_shared": True},
         warm_up_s=WARM_UP_S,
+        learns_s=LEARNS_S,
     ),
     Condition(
         "smartharvest, strict",

@@ -206,13 +206,15 @@ class DemoGroups:
         finished: Callable[[], None],
         *,
         seams: Seams = Seams(),
+        memory: str = "",
         **settings: object,
     ) -> AgentFigures:
+        """A policy knows what it found in the last run of the same ``memory``."""
         changed = dataclasses.replace(self._settings(), **{"policy": policy, **settings})  # type: ignore[arg-type]
         with Supervisor(changed, make=seams.make_mechanism) as session:
             # The learner goes on where its last slice ended.
             placement = session.arrangement.settings.placement
-            name = f"{policy} {sorted(settings.items())} {seams.name} {placement}"
+            name = f"{policy} {sorted(settings.items())} {seams.name} {placement} {memory}"
             if name not in self._policies:
                 self._policies[name] = seams.wrap(session.make_policy(policy))
             report = session.run(

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -90,12 +89,17 @@ def test_an_agents_thread_is_its_own_while_it_warms_up(
     groups = Groups(tmp_path)
     work = SimpleNamespace(pid=1, start=lambda: None, units=lambda: 7)
     monkeypatch.setattr(inside, "batch", lambda *_: nullcontext(work))
-    quick = replace(inside.NAMED["adaptive"], warm_up_s=0.2)
-    monkeypatch.setitem(inside.NAMED, "adaptive", quick)
-    asked = {"condition": "adaptive", "batch": "compute", "seconds": 1.0, "seed": 1}
+    asked: dict[str, Any] = {
+        "experiment": "queue-30-compute",
+        "condition": "adaptive",
+        "batch": "compute",
+        "warm_up_s": 0.2,
+        "seconds": 1.0,
+        "seed": 1,
+    }
     host = cast(inside.Host, Peer())
     found = inside.measure(cast(DemoGroups, groups), host, cast(inside.Server, Peer()), asked)
-    assert groups.slept_s < quick.warm_up_s
-    assert found["warm_up_s"] == quick.warm_up_s
+    assert groups.slept_s < asked["warm_up_s"]
+    assert found["warm_up_s"] == asked["warm_up_s"]
     assert found["seconds"] > 0
     assert [word for _, word in found["said"]] == ["lends 1"]
