@@ -7,6 +7,8 @@
 
 #define CALIBRATION_TRIES 20
 #define CALIBRATION_STEPS 1000000
+#define FIRST_PART 3 /* a machine half as fast does not take too long */
+#define NEGLIGIBLE_PART 100
 #define NS_PER_S 1000000000
 #define NS_PER_MS 1000000
 
@@ -39,6 +41,23 @@ static void work_steps(int64_t steps) {
     }
 }
 
+/* Work that takes so much CPU time, on a machine whose speed changes: the first part at the speed
+ * it had, the others at the speed that was seen. */
+static void work_ns(int64_t cpu_ns, int64_t steps_per_ms) {
+    const int64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t steps = cpu_ns / FIRST_PART * steps_per_ms / NS_PER_MS, done = 0;
+
+    for (;;) {
+        work_steps(steps);
+        done += steps;
+        const int64_t spent_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+        const int64_t left_ns = cpu_ns - spent_ns;
+        if (spent_ns <= 0 || left_ns <= cpu_ns / NEGLIGIBLE_PART)
+            return;
+        steps = (int64_t)((double)done * (double)left_ns / (double)spent_ns);
+    }
+}
+
 int64_t sh_server_calibrate(void) {
     int64_t best_ns = INT64_MAX;
 
@@ -66,7 +85,10 @@ static void *worker(void *argument) {
         const size_t i = server->taken++;
         pthread_mutex_unlock(&server->lock);
 
-        work_steps(slice->work[i]);
+        if (slice->steps_per_ms > 0)
+            work_ns(slice->work[i], slice->steps_per_ms);
+        else
+            work_steps(slice->work[i]);
         slice->latency_ns[i] = clock_ns(CLOCK_MONOTONIC) - start_ns - slice->arrival_ns[i];
 
         pthread_mutex_lock(&server->lock);

@@ -18,9 +18,10 @@
 /* One run of traffic; the caller owns the arrays, each `count` long. */
 struct sh_server_slice {
     const int64_t *arrival_ns; /* intended arrivals after the slice's start, ascending */
-    const int64_t *work;       /* steps of CPU work of each request */
+    const int64_t *work;       /* of each request: steps, or ns of CPU time */
     int64_t *latency_ns;       /* out: completion - intended arrival */
     size_t count;
+    int64_t steps_per_ms; /* about; 0: work is in steps */
 };
 
 struct sh_server {

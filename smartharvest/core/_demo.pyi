@@ -18,12 +18,19 @@ class Server:
     """A pool of ``workers`` sleeping threads; OSError if they cannot be started."""
 
     def __init__(self, workers: int) -> None: ...
-    def serve(self, arrival_ns: array[int], work: array[int], latency_ns: array[int]) -> None:
+    def serve(
+        self,
+        arrival_ns: array[int],
+        work: array[int],
+        latency_ns: array[int],
+        steps_per_ms: int = 0,
+    ) -> None:
         """Serve one slice of open-loop traffic; return when every request is complete.
 
         The three arrays are of type ``q`` and of one length (else ValueError): intended arrivals
-        in nanoseconds after the call, ascending; steps of work; and, filled in, the latencies
-        from the intended arrival in nanoseconds. The calling thread generates the load.
+        in nanoseconds after the call, ascending; steps of work, or with ``steps_per_ms`` (about)
+        nanoseconds of CPU time; and, filled in, the latencies from the intended arrival in
+        nanoseconds. The calling thread generates the load.
         """
 
     def stop(self) -> None: ...

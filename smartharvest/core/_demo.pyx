@@ -86,6 +86,7 @@ cdef class Server:
         const int64_t[::1] arrival_ns,
         const int64_t[::1] work,
         int64_t[::1] latency_ns,
+        int64_t steps_per_ms=0,
     ):
         cdef sh_server_slice slice
         if not self.started:
@@ -98,6 +99,7 @@ cdef class Server:
         slice.work = &work[0]
         slice.latency_ns = &latency_ns[0]
         slice.count = arrival_ns.shape[0]
+        slice.steps_per_ms = steps_per_ms
         with nogil:
             sh_server_serve(&self.server, &slice)
 

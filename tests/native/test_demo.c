@@ -1,4 +1,5 @@
-/* The demo's server and bully under the sanitizers: every request once, every pause obeyed. */
+/* The demo's server and bully under the sanitizers: every request once and for as long as it was
+ * meant to, every pause obeyed. */
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
@@ -15,8 +16,8 @@
 static void test_every_request_of_every_slice_is_completed_once(void) {
     static struct sh_server server;
     static int64_t arrival_ns[REQUESTS], work[REQUESTS], latency_ns[REQUESTS];
-    const struct sh_server_slice slice = {arrival_ns, work, latency_ns, REQUESTS};
-    const struct sh_server_slice empty = {NULL, NULL, NULL, 0};
+    const struct sh_server_slice slice = {arrival_ns, work, latency_ns, REQUESTS, 0};
+    const struct sh_server_slice empty = {NULL, NULL, NULL, 0, 0};
 
     for (size_t i = 0; i < REQUESTS; i++) {
         arrival_ns[i] = (int64_t)(i / 4) * 200000; /* four at a time */
@@ -34,6 +35,23 @@ static void test_every_request_of_every_slice_is_completed_once(void) {
     sh_server_serve(&server, &empty);
     sh_server_stop(&server);
     assert(sh_server_calibrate() > 0);
+}
+
+static void test_a_request_takes_its_cpu_time_however_fast_the_machine_was_taken_to_be(void) {
+    static struct sh_server server;
+    static int64_t arrival_ns[REQUESTS], work[REQUESTS], latency_ns[REQUESTS];
+    const int64_t steps_per_ms = sh_server_calibrate(), speeds[] = {1, steps_per_ms};
+
+    for (size_t i = 0; i < REQUESTS; i++)
+        work[i] = 50000 + 100 * (int64_t)i;
+    assert(sh_server_start(&server, THREADS) == 0);
+    for (size_t k = 0; k < 2; k++) {
+        const struct sh_server_slice slice = {arrival_ns, work, latency_ns, REQUESTS, speeds[k]};
+        sh_server_serve(&server, &slice);
+        for (size_t i = 0; i < REQUESTS; i++)
+            assert(latency_ns[i] >= work[i] / 100 * 99);
+    }
+    sh_server_stop(&server);
 }
 
 static void test_a_bully_counts_only_while_it_is_told_to_run(void) {
@@ -59,6 +77,7 @@ static void test_a_bully_counts_only_while_it_is_told_to_run(void) {
 
 int main(void) {
     test_every_request_of_every_slice_is_completed_once();
+    test_a_request_takes_its_cpu_time_however_fast_the_machine_was_taken_to_be();
     test_a_bully_counts_only_while_it_is_told_to_run();
     return 0;
 }

@@ -7,6 +7,7 @@ cdef extern from "lab/demo_server.h" nogil:
         const int64_t *work
         int64_t *latency_ns
         size_t count
+        int64_t steps_per_ms
 
     struct sh_server:
         pass
