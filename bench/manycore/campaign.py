@@ -166,6 +166,7 @@ def run(campaign: Campaign, say: Say) -> int:
                     for experiment in campaign.experiments:
                         if added and time.monotonic() + campaign.round_s(overhead_s) > ends_s:
                             return added
+                        _learn(campaign, experiment, guest, unable, say)
                         round_began_s = time.monotonic()
                         _round(campaign, experiment, guest, unable, ends_s, say)
                         added, failures = added + 1, 0
@@ -182,6 +183,24 @@ def run(campaign: Campaign, say: Say) -> int:
     return added
 
 
+def _learn(
+    campaign: Campaign,
+    experiment: Experiment,
+    guest: Bench,
+    unable: set[tuple[str, str]],
+    say: Say,
+) -> None:
+    """Has those that remember learn, if they have not in this guest."""
+    for condition in campaign.conditions:
+        if (experiment.name, condition.name) in unable:
+            continue
+        try:
+            guest.learn(Step(experiment, condition, 0, campaign.seed * 1000), say)
+        except ValueError as error:
+            say(f"{condition.name}: {error}")
+            unable.add((experiment.name, condition.name))
+
+
 def _round(
     campaign: Campaign,
     experiment: Experiment,
@@ -195,12 +214,6 @@ def _round(
     number = next_round(there, experiment.name, campaign.booted)
     (steps,) = rounds_of(experiment, campaign.conditions, 1, number, campaign.seed)
     found = []
-    for step in steps:
-        try:
-            guest.learn(step, say)
-        except ValueError as error:
-            say(f"{step.condition.name}: {error}")
-            unable.add((experiment.name, step.condition.name))
     for place, step in enumerate(steps, 1):
         if (experiment.name, step.condition.name) in unable:
             continue

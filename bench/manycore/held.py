@@ -281,15 +281,13 @@ def measured(sample: Mapping[str, Any], condition: Condition) -> Figures:
 def compared(
     samples: Sequence[Mapping[str, Any]], intervals: Mapping[str, tuple[float, float]]
 ) -> list[Row]:
-    """Rows of one pair; rounds whose arrivals are not known are left out, and agents that had
-    learned before their slice. ``intervals`` are those of the guest's ratios, by condition."""
+    """Rows of one pair; rounds whose arrivals are not known are left out. ``intervals`` are those
+    of the guest's ratios, by condition."""
     experiment = next(one for one in EXPERIMENTS if one.name == samples[0]["experiment"])
     if experiment.primary != QUEUE or experiment.second:  # nobody knows what its requests take
         return []
     by_round: dict[int, dict[str, Mapping[str, Any]]] = {}
     for sample in samples:
-        if sample.get("learned_s"):
-            continue
         try:
             arrivals_of(sample, experiment)
         except ValueError:
@@ -348,11 +346,12 @@ def _middle(several: Sequence[Figures]) -> Figures:
 ABOUT = f"""
 ## The simulator held against it
 
-The arrivals are those of the guest's slices, drawn again from their seeds. *Queues* is the
-simulator's mechanisms [`cpu-idle-7.3` and `strict`](simulator.md#a-queue-for-each-core): a
-queue for each core, a thread that sends, workers that sleep and wake, the elastic group's minimum
-among the primary's cores. *Shipped* has one queue for all: `linux` for policies that move cores,
-`cpu-idle` or `cpu-idle-kernel` for those that share them, and for `cpu.idle` (`everywhere`).
+It is held against requests in steps, on which it was fitted. The arrivals are those of the guest's
+slices, drawn again from their seeds. *Queues* is the simulator's mechanisms
+[`cpu-idle-7.3` and `strict`](simulator.md#a-queue-for-each-core): a queue for each core, a thread
+that sends, workers that sleep and wake, the elastic group's minimum among the primary's cores.
+*Shipped* has one queue for all: `linux` for policies that move cores, `cpu-idle` or
+`cpu-idle-kernel` for those that share them, and for `cpu.idle` (`everywhere`).
 
 - **Measured in the guest**: the CPU time of a request alone in the same round, that of the agent,
   and how long a batch that forks computes until it forks or ends.

@@ -73,9 +73,9 @@ class Primary(Protocol):
 class Queue:
     """The demo's server: twice as many threads as CPUs behind one queue.
 
-    A request takes the CPU time that was drawn: emulated CPUs are faster and slower by a third from
-    minute to minute, which makes P99 differ by twice that with nothing lent. So what sharing does to
-    caches does not show.
+    A request takes the CPU time that was drawn: an emulated CPU is faster and slower by a third
+    from minute to minute, which makes P99 differ by twice that with nothing lent. So what sharing
+    does to caches does not show.
     """
 
     def __init__(self, cpus: int) -> None:
@@ -86,7 +86,7 @@ class Queue:
     def calibrate(self) -> dict[str, float]:
         self._steps_per_ms = _demo.calibrate()
         self._server = _demo.Server(2 * self._cpus)
-        return {"steps_per_ms": self._steps_per_ms}
+        return {"steps_per_ms": self._steps_per_ms, "timed": True}
 
     def draw(self, asked: dict[str, Any]) -> Times:
         arrival_ns, service_ns = draw(asked, self._cpus)

@@ -156,6 +156,7 @@ def sample(condition: str, number: int, scale: float, units: int) -> dict[str, A
     latency_ns = (rng.exponential(300_000, 4_000) * scale).astype(np.int64)
     return {
         "host": "A processor",
+        "timed": True,
         "experiment": EXPERIMENTS[0].name,
         "kernel": "6.12.1",
         "cpus": 8,
@@ -187,6 +188,10 @@ MEASURED = [
         ("smartharvest", 1.0, 300),
     ]
 ]
+
+
+def in_steps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in one.items() if key != "timed"} for one in rows]
 
 
 def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front() -> None:
@@ -236,6 +241,13 @@ def test_a_pair_measured_at_two_speeds_is_two_tables_and_two_answers() -> None:
     for dilation in (20, 100):
         assert f"| {EXPERIMENTS[0].name} | 6.12.1 | {dilation} | 2.0" in text
         assert f"\n## {EXPERIMENTS[0].name}, Linux 6.12.1, D = {dilation}\n" in text
+
+
+def test_requests_in_steps_are_a_table_of_their_own() -> None:
+    text = page([*MEASURED, *in_steps(MEASURED)], [])
+    for name in (EXPERIMENTS[0].name, f"{EXPERIMENTS[0].name}, in steps"):
+        assert f"| {name} | 6.12.1 | 20 | 2.0" in text
+        assert f"\n## {name}, Linux 6.12.1, D = 20\n" in text
 
 
 def test_a_beaten_condition_is_not_on_the_front() -> None:
@@ -383,7 +395,7 @@ def test_of_two_primaries_the_page_shows_each_and_the_simulator_none() -> None:
 
 
 def test_the_page_has_the_simulator_next_to_the_guest() -> None:
-    text = page(DRAWN, [])
+    text = page(in_steps(DRAWN), [])
     assert "## The simulator held against it" in text
     assert "| fixed-buffer:1 | " in text.partition("held against it")[2]
     assert " lent | 29.4 / " in text
