@@ -42,7 +42,7 @@ Requests arrive open-loop (Poisson) at the demo's server, a pool of twice as man
 behind one queue; each takes some 250 µs of CPU (lognormal), measured while it works, since an
 emulated CPU is faster and slower by a third from minute to minute. In tables *{STEPS}* it was a
 number of steps instead: with nothing lent such a request took 250 to 415 µs, and P99 was 600 to
-1,600 with that (their logarithms correlate at 0.89 in seven guests of 6.12 and at 0.97 in 28 of
+1,600 with that (their logarithms correlate at 0.89 in seven guests of 6.12 and at 0.97 in 21 of
 7.3), so those rows are off by a third. Requests of memcached and of the search server come over
 loopback, from an open-loop generator in the primary's group; what one takes of CPU, generator
 included, is measured first, and their speed is the host's. Latency counts from the intended

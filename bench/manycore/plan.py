@@ -89,6 +89,14 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(TASKS_TOO, "each task of the batch is SCHED_IDLE as well", phase="cpu-idle"),
     *(
         Condition(
+            f"{real.RIVAL} on {cpus}",
+            "the batch under cpu.idle on so many CPUs, which are the primary's as well",
+            phase=f"cpu-idle:{cpus}",
+        )
+        for cpus in (1, 2, 4)
+    ),
+    *(
+        Condition(
             f"static split, {cpus}",
             f"{what} its own, and the others are the primary's",
             phase=f"apart:{cpus}",

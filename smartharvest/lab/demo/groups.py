@@ -169,6 +169,10 @@ class DemoGroups:
             self._writer.set(elastic.idle_file or "", "1")
             half = len(self.cpus) // 2 - self.elastic_min
             self._confine(self._capacity.elastic_cpus(half))
+        elif name.startswith("cpu-idle:"):
+            self._writer.set(elastic.idle_file or "", "1")
+            cpus = int(name.removeprefix("cpu-idle:")) - self.elastic_min
+            self._confine(self._capacity.elastic_cpus(cpus))
         elif name.startswith("apart:"):
             given = self._capacity.elastic_cpus(int(name.removeprefix("apart:")) - self.elastic_min)
             self._confine(given)
