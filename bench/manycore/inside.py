@@ -241,7 +241,7 @@ def measure(
                     length_s,
                     begin,
                     read,
-                    memory=asked["experiment"],
+                    case=asked["experiment"],
                     **settings,
                 )
             for one in servers:

@@ -390,7 +390,7 @@ class Stage:
                     begin,
                     read,
                     seams=without(condition.without),
-                    memory=experiment.name,
+                    case=experiment.name,
                     **condition.settings,
                 )
             watched_s.append(watchers_s())

@@ -210,15 +210,14 @@ class DemoGroups:
         finished: Callable[[], None],
         *,
         seams: Seams = Seams(),
-        memory: str = "",
+        case: str = "",
         **settings: object,
     ) -> AgentFigures:
-        """A policy knows what it found in the last run of the same ``memory``."""
+        """A policy goes on with what it found in the last run of the same ``case``."""
         changed = dataclasses.replace(self._settings(), **{"policy": policy, **settings})  # type: ignore[arg-type]
         with Supervisor(changed, make=seams.make_mechanism) as session:
-            # The learner goes on where its last slice ended.
             placement = session.arrangement.settings.placement
-            name = f"{policy} {sorted(settings.items())} {seams.name} {placement} {memory}"
+            name = f"{policy} {sorted(settings.items())} {seams.name} {placement} {case}"
             if name not in self._policies:
                 self._policies[name] = seams.wrap(session.make_policy(policy))
             report = session.run(
