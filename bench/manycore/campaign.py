@@ -59,10 +59,9 @@ class Campaign:
         """What one slice takes of the host's time, roughly."""
         return (self.seconds + condition.warm_up_s) * self.shape.dilation
 
-    @property
-    def learning_s(self) -> float:
-        """What agents that remember take of it before the first round of an experiment."""
-        return sum(one.learns_s for one in self.conditions) * self.shape.dilation
+    def learning_s(self, conditions: Sequence[Condition]) -> float:
+        """What they take of it to learn an experiment."""
+        return sum(one.learns_s for one in conditions) * self.shape.dilation
 
     def round_s(self, overhead_s: float) -> float:
         return sum(self.slice_s(one) + overhead_s for one in self.conditions)
@@ -89,10 +88,18 @@ class Bench:
                 raise ValueError(line["failed"])
         raise GuestEndedError(self._guest.last_words())
 
+    def unlearned(self, experiment: Experiment, conditions: Sequence[Condition]) -> list[Condition]:
+        """Those that are yet to learn that experiment in this guest."""
+        return [
+            one
+            for one in conditions
+            if one.learns_s and (experiment.name, one.name) not in self._learned
+        ]
+
     def learn(self, step: Step, say: Say) -> None:
         """Has an agent that remembers learn that experiment, once in this guest. As ``measure``."""
         condition = step.condition
-        if not condition.learns_s or (step.experiment.name, condition.name) in self._learned:
+        if not self.unlearned(step.experiment, [condition]):
             return
         say(f"{condition.name} learns {condition.learns_s:.0f} s of {step.experiment.name}")
         other = replace(step, seed=step.seed + LEARNING_SEED)
@@ -157,14 +164,17 @@ def run(campaign: Campaign, say: Say) -> int:
     overhead_s = OVERHEAD_GUESS_S
     unable: set[tuple[str, str]] = set()
     while not added or (
-        time.monotonic() + campaign.learning_s + campaign.round_s(overhead_s) < ends_s
+        time.monotonic() + campaign.learning_s(campaign.conditions) + campaign.round_s(overhead_s)
+        < ends_s
     ):
         try:
             with bench(campaign) as guest:
                 say(f"{campaign.kernel.name} is up, {clock(ends_s - time.monotonic())} left")
                 while True:
                     for experiment in campaign.experiments:
-                        if added and time.monotonic() + campaign.round_s(overhead_s) > ends_s:
+                        unlearned = guest.unlearned(experiment, campaign.conditions)
+                        needed_s = campaign.learning_s(unlearned) + campaign.round_s(overhead_s)
+                        if added and time.monotonic() + needed_s > ends_s:
                             return added
                         _learn(campaign, experiment, guest, unable, say)
                         round_began_s = time.monotonic()

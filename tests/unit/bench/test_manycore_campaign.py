@@ -42,6 +42,13 @@ def bench_of(guest: Answers) -> Bench:
     return Bench(cast(Guest, guest), 1.0)
 
 
+def campaign_of(out: Path) -> Campaign:
+    kernel = cast(Kernel, SimpleNamespace(name="6.12", release="6.12.1"))
+    return Campaign(
+        kernel, Shape(), EXPERIMENTS[:1], (ALONE, ADAPTIVE), 2.0, budget_s=0.0, seed=1, out=out
+    )
+
+
 def test_an_agent_that_remembers_learns_each_experiment_once_in_a_guest() -> None:
     guest, said = Answers(), list[str]()
     bench = bench_of(guest)
@@ -54,16 +61,20 @@ def test_an_agent_that_remembers_learns_each_experiment_once_in_a_guest() -> Non
     assert said[1] == "  28.5 s: adaptive: lends nothing"
 
 
+def test_what_is_yet_to_be_learned_counts_as_time() -> None:
+    campaign, bench = campaign_of(Path()), bench_of(Answers())
+    bench.learn(Step(EXPERIMENTS[0], ADAPTIVE, 0, 7), lambda _: None)
+    left = [bench.unlearned(one, campaign.conditions) for one in EXPERIMENTS[:2]]
+    assert left == [[], [ADAPTIVE]]
+    assert campaign.learning_s(left[1]) == ADAPTIVE.learns_s * campaign.shape.dilation
+
+
 def test_a_round_begins_with_learning_and_its_slices_with_a_short_warm_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guest, out = Answers(), tmp_path / "samples"
     monkeypatch.setattr(module, "bench", lambda _: nullcontext(bench_of(guest)))
-    kernel = cast(Kernel, SimpleNamespace(name="6.12", release="6.12.1"))
-    campaign = Campaign(
-        kernel, Shape(), EXPERIMENTS[:1], (ALONE, ADAPTIVE), 2.0, budget_s=0.0, seed=1, out=out
-    )
-    assert run(campaign, lambda _: None) == 1
+    assert run(campaign_of(out), lambda _: None) == 1
     assert [one["warm_up_s"] for one in guest.asked[:1]] == [ADAPTIVE.learns_s]
     assert {one["condition"]: one["warm_up_s"] for one in guest.asked[1:]} == {
         "alone": 0.0,
