@@ -40,11 +40,11 @@ sensor, loop, guardian and policies are the real ones.
 
 Requests arrive open-loop (Poisson) at the demo's server, a pool of twice as many threads as CPUs
 behind one queue; each takes some 250 µs of CPU (lognormal), measured while it works, since an
-emulated CPU is faster and slower by a third from minute to minute. In tables *{STEPS}* it was a
-number of steps instead: with nothing lent such a request took 250 to 415 µs, and P99 was 600 to
-1,600 with that (their logarithms correlate at 0.89 in seven guests of 6.12 and at 0.97 in 21 of
-7.3), so those rows are off by a third. Requests of memcached and of the search server come over
-loopback, from an open-loop generator in the primary's group; what one takes of CPU, generator
+emulated CPU is up to a third slower at one minute than at another. In tables *{STEPS}* it was a
+number of steps instead: with nothing lent such a request took 250 to 415 µs on 6.12, and P99 was
+616 to 1,601 with that (their logarithms correlate at 0.89 in seven slices of 6.12, and at 0.97 in
+21 of 7.3), so those rows are off by a third. Requests of memcached and of the search server come
+over loopback, from an open-loop generator in the primary's group; what one takes of CPU, generator
 included, is measured first, and their speed is the host's. Latency counts from the intended
 arrival. *Load* is the share of all CPUs that the requests' work needs. Rows of a table ran in
 interleaved rounds with the same requests; those of an agent's warm-up do not count. `adaptive` has

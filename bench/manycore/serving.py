@@ -73,9 +73,9 @@ class Primary(Protocol):
 class Queue:
     """The demo's server: twice as many threads as CPUs behind one queue.
 
-    A request takes the CPU time that was drawn: an emulated CPU is faster and slower by a third
-    from minute to minute, which makes P99 differ by twice that with nothing lent. So what sharing
-    does to caches does not show.
+    A request takes the CPU time that was drawn: an emulated CPU is up to a third slower at one
+    minute than at another, and P99 with nothing lent differs by more. So what sharing does to
+    caches does not show.
     """
 
     def __init__(self, cpus: int) -> None:
