@@ -5,7 +5,8 @@ between two turns without one, a tenth of a second apart, and what it adds is it
 mean of those: slow drifts of the machine cancel. ``none`` is measured in the same way and shows
 what of that is noise; ``empty`` is a BPF program that does nothing, the floor of all BPF
 sensors, and ``empty_twice`` one at wake-ups as well, of which a switch has one here: the floor of
-those that count who waits. The watched group is the bench's own, so that every switch counts.
+those that count who waits. ``empty_thrice`` is also where who wakes begins to: the floor of harm.
+The watched group is the bench's own, so that every switch counts.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ PARTS: dict[str, tuple[str, ...]] = {
 """The sensor as it is used has all."""
 FLOORS = {
     **dict.fromkeys(PARTS, "empty"),
-    **dict.fromkeys(("bpf_all_but_harm", "bpf_all"), "empty_twice"),
+    "bpf_all_but_harm": "empty_twice",
+    "bpf_all": "empty_thrice",
 }
 """What a program that does nothing at the same places adds."""
 GOALS_NS = {"bpf_state": 45.0, "bpf_state_waits": 70.0}
@@ -84,6 +86,7 @@ def _those_to_compare() -> dict[str, Make]:
     makes: dict[str, Make] = {
         "empty": partial(EmptyProgram, "sched_switch"),
         "empty_twice": partial(EmptyProgram, "sched_switch", "sched_wakeup"),
+        "empty_thrice": partial(EmptyProgram, "sched_switch", "sched_waking", "sched_wakeup"),
     }
     for name, parts in PARTS.items():
         makes[name] = partial(

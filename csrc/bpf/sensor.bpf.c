@@ -190,6 +190,13 @@ static __always_inline int woken(struct task_struct *task) {
     return 0;
 }
 
+/* By the CPU of who wakes; sched_wakeup may come from that of who is woken. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking, struct task_struct *task) {
+    note_waker(task);
+    return 0;
+}
+
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(on_wakeup, struct task_struct *task) {
     return woken(task);

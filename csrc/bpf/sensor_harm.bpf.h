@@ -294,6 +294,18 @@ static __always_inline void note_timers_task(const struct task_struct *woken) {
         task->late_ns = own->expiring_late_ns;
 }
 
+/* Whom a running task of the same primary wakes goes on with what that has begun. An interrupt's
+ * wake-up is taken for one by the task that it came to, unless a timer was why. */
+static __always_inline void note_waker(const struct task_struct *woken) {
+    const uint32_t cpu = bpf_get_smp_processor_id();
+    const struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    if (!own || own->runner < SH_BPF_PRIMARY || own->expiring_late_ns)
+        return;
+    struct sh_bpf_tracked_task *task = tracked(woken->pid);
+    if (task && task->task == woken->pid)
+        task->waker = own->runner;
+}
+
 /* It left unseen, nobody knows whether to sleep. */
 static __always_inline void forget(int32_t pid) {
     struct sh_bpf_tracked_task *task = tracked(pid);
@@ -408,9 +420,10 @@ GLOBAL int note_harmed_wait(uint32_t place, uint64_t wait, int64_t held_up_ns) {
 
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
-static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t place,
+static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runner,
                                           const struct task_struct *next, uint64_t queued,
                                           uint32_t cpu, uint32_t left, uint64_t now) {
+    const uint32_t place = harm_place(cpu, runner);
     struct sh_bpf_harm *harm = harm_at(place);
     const int32_t pid = next->pid;
     const uint32_t waited_ns = (uint32_t)next->sched_info.run_delay;
@@ -428,12 +441,14 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t place
         if (unlikely(elsewhere > 0))
             wait += (uint32_t)elsewhere;
         wakes = !task->woke_ns;
-        if (likely(wakes))
+        if (likely(wakes)) {
             late_ns = task->late_ns;
-        task->late_ns = 0;
+            harm->woken_by_own += task->waker == runner;
+        }
+        task->late_ns = task->waker = 0;
     } else {
         task->task = pid;
-        task->woke_before_ns = task->interval_ns = task->late_ns = 0;
+        task->woke_before_ns = task->interval_ns = task->late_ns = task->waker = 0;
     }
     if (likely(wakes))
         note_waking(task, now - wait - late_ns);
@@ -479,7 +494,7 @@ static __always_inline void note_leaving(uint32_t place, int32_t pid, bool sleep
     task->waited_ns = waited_ns;
     if (unlikely(task->task != pid)) {
         task->task = pid;
-        task->woke_ns = task->woke_before_ns = task->interval_ns = task->late_ns = 0;
+        task->woke_ns = task->woke_before_ns = task->interval_ns = task->late_ns = task->waker = 0;
         harm->lost += sleeps;
         return;
     }
@@ -511,7 +526,7 @@ static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                      prev->sched_info.last_arrival + own->offset_ns,
                      (uint32_t)prev->sched_info.run_delay, now);
     if (is >= SH_BPF_PRIMARY && queued)
-        note_dispatch(own, harm_place(cpu, is), next, queued, cpu, left, now);
+        note_dispatch(own, is, next, queued, cpu, left, now);
 }
 
 #endif

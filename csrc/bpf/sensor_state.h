@@ -90,6 +90,7 @@ struct sh_bpf_tracked_task {
     uint64_t woke_before_ns;
     uint64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
     uint64_t late_ns;     /* a timer woke it so long after its time; 0: none did, or it runs */
+    uint32_t waker;       /* the runner whose task has woken it; 0: none has, or it runs */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -148,6 +149,7 @@ struct sh_bpf_harm {
     uint64_t harmed_waits[SH_BPF_HARM_BUCKETS], unharmed_waits[SH_BPF_HARM_BUCKETS];
     uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
     uint64_t idle_answers, idle_answer_ns; /* waits for this CPU while it was idle, and their sum */
+    uint64_t woken_by_own;                 /* wake-ups by a running task of the same primary */
     struct sh_bpf_idle_waits idle_waits[2]; /* of tasks that others woke, and timers */
     struct sh_bpf_anyway anyway;
 } __attribute__((aligned(64)));

@@ -129,6 +129,7 @@ void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
         harm->lost += LOAD(own->lost);
         harm->idle_answers += LOAD(own->idle_answers);
         harm->idle_answer_ns += LOAD(own->idle_answer_ns);
+        harm->woken_by_own += LOAD(own->woken_by_own);
     }
 }
 
@@ -158,6 +159,7 @@ void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earli
     harm->lost -= earlier->lost;
     harm->idle_answers -= earlier->idle_answers;
     harm->idle_answer_ns -= earlier->idle_answer_ns;
+    harm->woken_by_own -= earlier->woken_by_own;
 }
 
 uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q) {

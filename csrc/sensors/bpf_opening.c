@@ -88,9 +88,9 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
     const int maps[] = {loaded.cpus.fd,  loaded.harms.fd,   loaded.tracked_tasks.fd,
                         loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
-    const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd,  loaded.on_wakeup_new.fd,
-                            loaded.on_expiry.fd, loaded.on_expired.fd, loaded.on_look.fd,
-                            loaded.on_walk.fd};
+    const int programs[] = {loaded.on_switch.fd,     loaded.on_waking.fd, loaded.on_wakeup.fd,
+                            loaded.on_wakeup_new.fd, loaded.on_expiry.fd, loaded.on_expired.fd,
+                            loaded.on_look.fd,       loaded.on_walk.fd};
     /* The loader closes what it made when it fails. */
     if (err)
         return err;
@@ -127,6 +127,8 @@ static int attach(struct sh_bpf_sensor *bpf) {
             return links[WAKEUP_NEW_LINK];
     }
     if (bpf->config.parts & SH_BPF_HARM) {
+        if ((links[WAKING_LINK] = sh_loader_attach(bpf->programs[ON_WAKING])) < 0)
+            return links[WAKING_LINK];
         if ((links[EXPIRED_LINK] = sh_loader_attach(bpf->programs[ON_EXPIRED])) < 0)
             return links[EXPIRED_LINK];
         if ((links[EXPIRY_LINK] = sh_loader_attach(bpf->programs[ON_EXPIRY])) < 0)

@@ -48,7 +48,7 @@ struct sh_bpf_sensor {
     uint64_t *wake_consumed;       /* mapped: positions in the ring of wake-ups */
     const uint64_t *wake_produced; /* mapped */
     uint32_t page_bytes;
-    int maps[7], programs[7], links[6];
+    int maps[7], programs[8], links[7];
 
     /* Liveness. */
     int64_t next_check_ns;

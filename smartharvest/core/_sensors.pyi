@@ -249,3 +249,7 @@ class Harm:
     def idle_answer_ns(self) -> int:
         """How long a task waits for a CPU that is idle, its timer's lateness included, in the mean;
         0 if none has."""
+
+    @property
+    def woken_by_own(self) -> int:
+        """Wake-ups by a task of the same primary that ran, or an interrupt that came to one."""

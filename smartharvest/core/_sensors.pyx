@@ -683,6 +683,11 @@ cdef class Harm:
         answers: object = self.c.idle_answers
         return int(self.c.idle_answer_ns) // answers if answers else 0
 
+    @property
+    def woken_by_own(self) -> int:
+        """Wake-ups by a task of the same primary that ran, or an interrupt that came to one."""
+        return self.c.woken_by_own
+
 
 cdef tuple _durations(const uint64_t *histogram):
     cdef uint32_t i

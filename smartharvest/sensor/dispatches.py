@@ -108,4 +108,5 @@ def _spans(harm: _sensors.Harm) -> Spans:
         harm.waits("lent") + not_lent,
         harm.harmed_waits() + not_lent,
         harm.unharmed_waits() + not_lent,
+        harm.woken_by_own,
     )

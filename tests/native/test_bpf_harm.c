@@ -469,6 +469,55 @@ static void test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for(void) {
     crowd_end(&batch);
 }
 
+/* Two threads that hand a token to each other, on one CPU. */
+static int tokens[2][2];
+
+static void *passing_thread(void *argument) {
+    const int place = *(const int *)argument;
+    char token;
+    for (;;) {
+        CHECK_EQ(read(tokens[place][0], &token, 1), 1);
+        CHECK_EQ(write(tokens[!place][1], &token, 1), 1);
+    }
+    return NULL;
+}
+
+static pid_t passing_start(int cpu) {
+    const pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid)
+        return pid;
+    static const int places[] = {0, 1};
+    pthread_t thread;
+    cpu_set_t set;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    CHECK_EQ(pipe(tokens[0]) | pipe(tokens[1]), 0);
+    CHECK_EQ(pthread_create(&thread, NULL, passing_thread, (void *)&places[1]), 0);
+    CHECK_EQ(write(tokens[0][1], "", 1), 1);
+    passing_thread((void *)&places[0]);
+    return 0;
+}
+
+static void test_who_is_woken_by_a_task_of_its_own_primary_is_told_from_others(void) {
+    const int cpu = spare_cpu();
+    struct crowd sleeper = crowd_start(1, cpu, WAVE, NULL);
+    const pid_t passing = passing_start(cpu);
+    configure(2);
+    add_target(passing, SH_BPF_PRIMARY);
+    add_target(sleeper.pid, SH_BPF_PRIMARY + 1);
+    CHECK_EQ(try_open(), 0);
+    AWAIT(dispatches(0, NOT_LENT) >= 1000 && dispatches(1, NOT_LENT) >= 100);
+    const struct sh_bpf_harm passed = harm_of(0), slept = harm_of(1);
+    CHECK(passed.woken_by_own >= sum(passed.sides[NOT_LENT].wakes_to_sleeps) / 2);
+    CHECK(slept.woken_by_own <= sum(slept.sides[NOT_LENT].wakes_to_sleeps) / 2);
+    sh_bpf_sensor_close(&bpf);
+    end_child(passing);
+    crowd_end(&sleeper);
+}
+
 int main(void) {
     configure(1);
     config.parts = SH_BPF_HARM | SH_BPF_LEVELS;
@@ -489,6 +538,7 @@ int main(void) {
     RUN(test_a_wait_on_two_queues_is_one);
     RUN(test_a_long_wait_is_held_against_elastic_tasks_where_they_ran);
     RUN(test_of_each_span_it_is_known_how_long_it_were_without_lending);
+    RUN(test_who_is_woken_by_a_task_of_its_own_primary_is_told_from_others);
     RUN(test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for);
     return 0;
 }

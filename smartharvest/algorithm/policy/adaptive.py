@@ -588,27 +588,43 @@ class Adaptive:
             retry = record.fail(self._periods, disaster=disaster)
         for bolder in range(way):
             if self._includes(bolder, way):
+                # After this one, which puts it off again should it fail again.
                 self._records[bolder].retry_at = max(
-                    self._records[bolder].retry_at, record.retry_at
+                    self._records[bolder].retry_at, record.retry_at + 1
                 )
         short = self._ways[way].short
         self._why = f", since with {short} {why}; it is tried again after {retry // 10} s"
         was_held = way == self._held
+        follows = self._held
         if was_held:
             later = range(way + 1, self._nothing)
             self._held = next((one for one in later if self._records[one].fine), self._nothing)
-        self._enter(self._held)
+            follows = self._held if disaster else self._step_down(way)
+        self._enter(follows)
         if was_held:
             self._rest_later()
         self._unjudged += disaster
         self._explain()
 
+    def _step_down(self, way: int) -> int:
+        """What follows a way that was held: what is held now, or where that is nothing and the way
+        was a part, what lends less of it. No budget has to be saved for that."""
+        if self._held != self._nothing or self._ways[way].kind != "part":
+            return self._held
+        less = (
+            one
+            for one in range(way + 1, self._nothing)
+            if self._ways[one].kind in ("part", "minimum")
+            and self._periods >= self._records[one].retry_at
+        )
+        return next(less, self._held) if self._may_compare() else self._held
+
     def _includes(self, bolder: int, way: int) -> bool:
         """Whether what makes a way too dear is in a bolder one, too."""
-        kind = self._ways[way].kind
+        kind, bolders = self._ways[way].kind, self._ways[bolder].kind
         if kind == "part":
-            return False
-        return kind == "minimum" or self._ways[bolder].kind in ("everywhere", kind)
+            return bolders == kind  # but all of them may cost less: none is kept idle
+        return kind == "minimum" or bolders in ("everywhere", kind)
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""

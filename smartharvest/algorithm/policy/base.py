@@ -71,6 +71,8 @@ class Spans:
     """The same with timers' lateness, and with a wait for each span more that ``lent`` has;"""
     unharmed_waits: Durations = ()
     """... and these without what lending held them up for."""
+    woken_by_own: int = 0
+    """Of all of them, those that a task of the same primary woke; 0 if unknown."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000

@@ -68,7 +68,7 @@ class Meter:
         """Of one look at so many periods; whether it ``counts`` for the way in force."""
         self.fade(periods)
         if not self._knows_requests:
-            spans = replace(spans, waits=(), unharmed_waits=())
+            spans = replace(spans, waits=(), unharmed_waits=(), woken_by_own=0)
         elif self._meet:
             spans = replace(spans, waits=spans.harmed_waits)
         else:

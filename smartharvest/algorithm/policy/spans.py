@@ -22,6 +22,11 @@ TYPICAL = 0.95
 """A median by time is of so many spans, shortest first; the others are the tail's. Many that are
 short hand over a lock: by their number the median may lie in the gap between them and those that
 work, where it moves far from one rest to the next."""
+OWN = 0.5
+"""Where tasks of the same primary wake so large a part a request takes several, one after the
+other: its time is their sum, and their median by number no request's."""
+SPREAD = 2.0
+"""Times their mean is the deviation of delays, and of spans, at most."""
 WORK = 0.25
 """A task that takes so large a part of the typical one's time is one that works for a request."""
 LEAST_BEYOND = 5
@@ -47,11 +52,12 @@ def far_of(cores: int) -> float:
 class Sums:
     """Of some time: how long tasks took (``taken``), what they would have taken ``without`` what
     lending held them up for, and how long they waited for a core each time (``waits``), or would
-    have (``waits_without``)."""
+    have (``waits_without``). Tasks of the same primary woke ``woken_by_own`` of them."""
 
     def __init__(self) -> None:
         self.taken, self.without = SpanCounts(), SpanCounts()
         self.waits, self.waits_without = SpanCounts(), SpanCounts()
+        self.woken_by_own = 0.0
 
     def add(self, spans: Spans, times: float = 1) -> None:
         """``times`` -1 takes them away again."""
@@ -61,16 +67,19 @@ class Sums:
         self.without.add(spans.not_lent, times)
         self.waits.add(spans.waits, times)
         self.waits_without.add(spans.unharmed_waits, times)
+        self.woken_by_own += times * spans.woken_by_own
 
     def scale(self, factor: float) -> None:
         """All count ``factor`` times as much."""
         for one in self._counts:
             one.scale(factor)
+        self.woken_by_own *= factor
 
     def clear(self) -> None:
         """Forgets all."""
         for one in self._counts:
             one.clear()
+        self.woken_by_own = 0.0
 
     @property
     def _counts(self) -> Sequence[SpanCounts]:
@@ -81,7 +90,8 @@ class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
     ``usual`` are those with nothing lent, under no more load: what they show is nobody's doing.
-    Where the two do not ``meet`` the median is held against theirs, too.
+    Where the two do not ``meet`` the median is held against theirs, too. Where tasks of the primary
+    wake each other their mean takes its place.
     ``far`` is the quantile of the far tail that is judged. A request also takes ``elsewhere_ns``,
     and more at P99; the budget is a share of the task's time and of that.
     """
@@ -104,7 +114,12 @@ class Pairs:
         """Which quantile is longer by more than its budget, by so many standard errors at least if
         so many spans count as one draw; empty: none."""
         total = self._of.taken.total
+        wake_each_other = self._of.woken_by_own >= OWN * total > 0
+        if wake_each_other and (longer := self._longer_together(protect, errors, burst)):
+            return f"its tasks, which wake each other, take {longer:.1%} longer together"
         for q, times in self._budgets.items():
+            if wake_each_other and q == 0.5:
+                continue
             beyond = self._beyond(q, times * protect)
             if share := _share_beyond(beyond, total, q, errors, burst):
                 return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
@@ -115,8 +130,8 @@ class Pairs:
             limit_ns = self._may_take_ns(requests.usual_ns(q), q, protect)
             beyond = requests.beyond(limit_ns)
             if share := _share_beyond(beyond, requests.total, q, errors, burst):
-                longer = f"last longer than the P{q * 100:g} may"
-                return f"{share:.1%} of its requests are taken to {longer}"
+                beyond_it = f"last longer than the P{q * 100:g} may"
+                return f"{share:.1%} of its requests are taken to {beyond_it}"
         return ""
 
     def is_disaster(self, protect: float) -> bool:
@@ -132,6 +147,22 @@ class Pairs:
     def _beyond(self, q: float, budget: float) -> float:
         usual_ns = max(self._of.without.quantile_ns(q), self._usual_ns(q))
         return self._of.taken.beyond(self._may_take_ns(usual_ns, q, budget))
+
+    def _longer_together(self, protect: float, errors: float, burst: float) -> float:
+        """By what part all but the longest take longer together, if that is more than ``protect``
+        by so many standard errors; 0: it is not, or nobody can tell."""
+        total = self._of.taken.total
+        if not total:
+            return 0.0
+        usual_ns = self._of.without.by_time(TYPICAL).total
+        if self._usual is not None and not self._meet:
+            usual = self._usual.taken
+            least = 1 - USUAL_ERRORS * SPREAD * math.sqrt(BURST / max(1.0, usual.total))
+            mean_ns = usual.by_time(TYPICAL).total / max(1.0, usual.total)
+            usual_ns = max(usual_ns, least * mean_ns * total)
+        longer = self._of.taken.by_time(TYPICAL).total / max(1.0, usual_ns) - 1
+        error = protect * SPREAD * math.sqrt(burst / total)
+        return longer if longer > protect + errors * error else 0.0
 
     def _may_take_ns(self, usual_ns: float, q: float, budget: float) -> float:
         elsewhere_ns = self._elsewhere_ns

@@ -125,11 +125,11 @@ def ways(
     (``preempts``) it is not to meet it. Where it cannot (``exclusive``) cores may also be given
     away until one of its tasks waits, which moves few.
 
-    Where cores are few, none moves: the batch has all, or half of them for good, and of two nobody
-    predicts who needs the last. Where the kernel keeps CPUs idle (``spares``: how many it may be),
-    it does by events what moves would. Where the elastic group has a minimum that can be taken from
-    it (``freezes``), that is a way, too, and so is the ``smallest`` set of a group that is to have
-    none with nothing lent.
+    Where cores are few, none moves: the batch has all, or half of them for good, half of that, and
+    so on, and of two nobody predicts who needs the last. Where the kernel keeps CPUs idle
+    (``spares``: how many it may be), it does by events what moves would. Where the elastic group
+    has a minimum that can be taken from it (``freezes``), that is a way, too, and so is the
+    ``smallest`` set of a group that is to have none with nothing lent.
     """
     predicts = total > 2
     minimum = (Way("minimum"),) if freezes else ()
@@ -149,7 +149,7 @@ def ways(
     if spares:
         return *(Way("spare", spare=count) for count in sorted(spares)), *careful
     if are_few(total):
-        parts = [Way("part", kept=total // 2)] if total > 1 else []
+        parts = [Way("part", kept=total - given) for given in _parts(total)]
         return Way("everywhere"), *parts, *careful
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)})
     return (
@@ -158,3 +158,9 @@ def ways(
         *(Way("buffer", buffer=cores, quiet_ns=BUFFER_QUIET_NS) for cores in buffers),
         *careful,
     )
+
+
+def _parts(total: int) -> list[int]:
+    """How many of few cores the elastic group may have for good: half, half of that, and so on."""
+    half = total - total // 2 if total > 1 else 0
+    return [half >> shift for shift in range(half.bit_length())]

@@ -51,6 +51,7 @@ cdef extern from "bpf/sensor_state.h" nogil:
         uint64_t unharmed_waits[512]
         uint64_t lost
         uint64_t idle_answers, idle_answer_ns
+        uint64_t woken_by_own
 
 cdef extern from "sensors/bpf_sensor.h" nogil:
     struct sh_bpf_config:

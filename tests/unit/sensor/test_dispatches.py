@@ -21,6 +21,7 @@ class Counted:
     """What a sensor has counted of one primary: a wait on each side."""
 
     idle_answer_ns = 0
+    woken_by_own = 0
 
     def since(self, _earlier: Counted) -> Counted:
         return self

@@ -38,6 +38,16 @@ def test_a_period_of_another_way_counts_for_all_of_them_alone() -> None:
     assert meter.lately().too_long(0.1)
 
 
+@pytest.mark.parametrize(("cores", "said"), [(2, "of its wake-ups"), (7, "")])
+def test_of_two_cores_the_median_is_one_by_number_whoever_wakes_whom(cores: int, said: str) -> None:
+    usual: Durations = ((20_000, 4_500), (80_000, 1_000), (300_000, 4_500))
+    taken: Durations = ((30_000, 4_500), (120_000, 1_000), (305_000, 4_500))
+    meter = Meter(cores, few=True)
+    meter.add(Spans(taken, (), usual, woken_by_own=9_000), counts=True)
+    assert said in meter.recently().too_long(0.1)
+    assert bool(meter.lately().too_long(0.1)) is bool(said)
+
+
 @pytest.mark.parametrize("meet", [True, False])
 def test_where_the_two_meet_nowhere_what_is_usual_is_no_disaster(meet: bool) -> None:
     meter = Meter(TOTAL, few=True, meet=meet)

@@ -126,6 +126,13 @@ def test_a_part_that_fails_puts_nothing_bolder_off() -> None:
     assert host.run(60) == "everywhere"
 
 
+def test_a_small_part_that_fails_puts_off_a_larger_one_but_not_everything() -> None:
+    host = Host(hurt_by("everywhere", "part"), total=7)
+    host.run(15)
+    everything, larger, smaller, *_ = json.loads(host.policy.dump())["records"]
+    assert everything[1] < smaller[1] <= larger[1]
+
+
 @pytest.mark.parametrize(("times", "put_off"), [(1.15, False), (1.5, True)])
 def test_of_few_cores_one_that_fails_by_little_is_not_put_off_for_it(
     times: float, put_off: bool

@@ -75,3 +75,51 @@ def test_the_far_tail_is_that_of_requests_as_wide_as_the_machine(cores: int, far
 def test_of_a_single_core_the_far_tail_has_no_more_budget_than_the_p99() -> None:
     of = sums(((100_000, 9_800), (240_000, 200)), ((100_000, 9_800), (200_000, 200)))
     assert "P99 " in Pairs(of, far_of(1)).too_long(0.1)
+
+
+HANDS_OVER: Durations = ((20_000, 5_000), (300_000, 5_000))
+"""Half of the wake-ups hand over a lock, half work."""
+
+
+@pytest.mark.parametrize(
+    ("longer_ns", "woken_by_own", "meet", "said"),
+    [
+        (13_000, 4_900, True, "of its wake-ups"),
+        (13_000, 5_100, True, ""),
+        (13_000, 5_100, False, ""),
+        (20_000, 5_100, True, "take 13."),
+        (20_000, 5_100, False, "take 13."),
+    ],
+)
+def test_where_tasks_wake_each_other_they_are_judged_together(
+    longer_ns: int, woken_by_own: int, meet: bool, said: str
+) -> None:
+    taken = tuple((ns + longer_ns, count) for ns, count in HANDS_OVER)
+    of = Sums()
+    of.add(Spans(taken, (), HANDS_OVER, woken_by_own=woken_by_own))
+    found = Pairs(of, meet=meet).too_long(0.1)
+    assert said in found
+    assert bool(found) is bool(said)
+    of.scale(0.5)
+    assert Pairs(of, meet=meet).too_long(0.1) == found
+
+
+def test_of_tasks_that_wake_each_other_few_say_less() -> None:
+    def found(count: int) -> str:
+        of = Sums()
+        usual = tuple((ns, count) for ns, _ in HANDS_OVER)
+        taken = tuple((ns + 20_000, count) for ns, _ in HANDS_OVER)
+        of.add(Spans(taken, (), usual, woken_by_own=2 * count))
+        return Pairs(of).too_long(0.1, errors=2.0)
+
+    assert not found(50)
+    assert found(5_000)
+
+
+def test_where_the_two_meet_nowhere_tasks_together_may_take_what_is_usual() -> None:
+    of, usual = Sums(), Sums()
+    of.add(Spans(((20_000, 5_000), (340_000, 5_000)), (), HANDS_OVER, woken_by_own=6_000))
+    usual.add(Spans((), ((20_000, 50_000), (330_000, 50_000))))
+    assert Pairs(of, meet=False).too_long(0.1)
+    assert not Pairs(of, usual=usual, meet=False).too_long(0.1)
+    assert Pairs(of, usual=usual).too_long(0.1)

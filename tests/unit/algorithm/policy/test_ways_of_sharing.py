@@ -205,6 +205,13 @@ def test_where_cores_are_few_only_the_prediction_moves_them() -> None:
     assert {way.kind for way in ways(4)} == {"everywhere", "part", "prediction", "nothing"}
 
 
+@pytest.mark.parametrize(
+    ("total", "kept"), [(1, []), (2, [1]), (3, [1, 2]), (4, [2, 3]), (6, [3, 5]), (7, [3, 5, 6])]
+)
+def test_half_of_few_cores_are_a_part_and_half_of_that(total: int, kept: list[int]) -> None:
+    assert [way.kept for way in ways(total) if way.kind == "part"] == kept
+
+
 @pytest.mark.parametrize("freezes", [True, False])
 def test_of_two_cores_none_moves_and_the_minimum_is_half(freezes: bool) -> None:
     assert [way.short for way in ways(2, freezes=freezes)] == ["everywhere", "part:1", "nothing"]
