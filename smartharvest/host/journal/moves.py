@@ -19,6 +19,8 @@ from smartharvest.host.process.table import Table, ancestors, process_table, rea
 
 _MOST_ROUNDS = 100
 """Tasks may fork while they are moved out."""
+_TORN_ROUNDS = 10
+"""So often the table is read again for a task of which it has no parent."""
 _LIST_LASTS_S = 0.05
 _INIT = 1
 
@@ -140,13 +142,15 @@ class MovesBack:
             return
         stay: set[int] = set()
         family: set[int] = set()
-        for _ in range(_MOST_ROUNDS):
+        for number in range(_MOST_ROUNDS):
             new = [tid for tid in members(self._files, occupied.directory) if tid not in stay]
             if not new:
                 return
             family.update(new)
             guests = _Guests(occupied, moved, self._table(), family)
             for tid in new:
+                if number < _TORN_ROUNDS and guests.is_torn(tid):
+                    continue
                 home = guests.home_of(tid)
                 if home is None:
                     stay.add(tid)
@@ -210,6 +214,15 @@ class _Guests:
             if tid not in table or table[tid].start_time == entry.start_time
         }
 
+    def is_torn(self, tid: int) -> bool:
+        """Whether the table lacks the thread's process, or who is above that: it was born, or one
+        of those has ended, while the table was read."""
+        pid = tasks.process_of(tid)
+        if pid is None:
+            return False
+        *_, last = pid, *ancestors(self._table, pid)
+        return last not in self._table and last != 0
+
     def home_of(self, tid: int) -> str | None:
         """Where thread ``tid`` goes; None: it stays."""
         started = tasks.start_time(tid)
@@ -239,7 +252,7 @@ class _Guests:
         """
         oldest = line[0]
         for one in line[1:]:
-            if one not in self._family:
+            if one not in self._family or one not in self._table:
                 break
             oldest = one
         process = self._table[oldest]

@@ -105,6 +105,37 @@ def test_children_of_moved_tasks_go_home_and_everybody_else_stays(
     assert told == [f"task {tid}" for tid in went]
 
 
+@pytest.mark.parametrize("lacking", [CHILD, ORPHAN], ids=["a parent", "itself"])
+def test_who_is_not_known_by_a_torn_table_is_looked_up_again(
+    tree: CgroupTree, table: dict[int, Process], lacking: int
+) -> None:
+    home, there = tree.group("home"), tree.group("there")
+    moved = MovedEntry(MOVED, 10, home.path, there.path)
+    occupied = OccupiedEntry(there.path, 0, AT, (BEFORE,))
+    torn = {pid: process for pid, process in table.items() if pid != lacking}
+    tables = [torn, torn]
+    back = MovesBack(
+        [occupied, moved],
+        tree.files,
+        lambda *_: None,
+        table=lambda: tables.pop() if tables else table,
+    )
+    back.give_back(moved)
+    back.send_home(occupied)
+    assert there.tasks() == [BEFORE, OF_BEFORE, JOINED, OLDER, OF_THE_REAPER]
+
+
+def test_who_is_never_known_stays_where_it_is(tree: CgroupTree, table: dict[int, Process]) -> None:
+    home, there = tree.group("home"), tree.group("there")
+    moved = MovedEntry(MOVED, 10, home.path, there.path)
+    torn = {pid: process for pid, process in table.items() if pid not in (MOVED, CHILD)}
+    occupied = OccupiedEntry(there.path, 0, AT, (BEFORE,))
+    MovesBack([occupied, moved], tree.files, lambda *_: None, table=lambda: torn).send_home(
+        occupied
+    )
+    assert {CHILD, GRANDCHILD} <= set(there.tasks())
+
+
 def test_a_group_into_which_nothing_was_moved_keeps_everybody(
     tree: CgroupTree, table: dict[int, Process]
 ) -> None:
