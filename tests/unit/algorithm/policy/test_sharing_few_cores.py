@@ -18,6 +18,7 @@ from tests.unit.algorithm.policy.sharing_host import (
     AWFUL,
     TOTAL,
     USUAL,
+    WORSE,
     Host,
     harmless,
     hurt_by,
@@ -131,6 +132,21 @@ def test_a_small_part_that_fails_puts_off_a_larger_one_but_not_everything() -> N
     host.run(15)
     everything, larger, smaller, *_ = json.loads(host.policy.dump())["records"]
     assert everything[1] < smaller[1] <= larger[1]
+
+
+@pytest.mark.parametrize(("how", "follows"), [(WORSE, "part:5"), (AWFUL, "nothing")])
+def test_where_a_part_is_left_the_next_smaller_is_tried_at_once_unless_it_was_a_disaster(
+    how: Durations, follows: str
+) -> None:
+    host = Host(lambda way: dear.get(way.short, USUAL), total=7, freezes=True)
+    dear = {"everywhere": WORSE}
+    assert host.run(15) == "part:3"
+    dear["part:3"] = how
+    began = len(host.periods)
+    host.run(10)
+    since = host.periods[began:]
+    assert next(way for way in since if way != "part:3") == follows
+    assert since[-1] == follows
 
 
 @pytest.mark.parametrize(("times", "put_off"), [(1.15, False), (1.5, True)])
