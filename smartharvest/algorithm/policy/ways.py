@@ -134,7 +134,7 @@ def ways(
     predicts = total > 2
     minimum = (Way("minimum"),) if freezes else ()
     if not preempts:
-        given = [total >> shift for shift in range(1, total.bit_length())] if exclusive else []
+        given = _halved(total // 2) if exclusive else []
         if smallest and predicts:
             minimum = (Way("minimum", kept=total - smallest),)
             given = [cores for cores in given if cores > smallest]
@@ -149,7 +149,8 @@ def ways(
     if spares:
         return *(Way("spare", spare=count) for count in sorted(spares)), *careful
     if are_few(total):
-        parts = [Way("part", kept=total - given) for given in _parts(total)]
+        given = _halved(total - total // 2) if total > 1 else []
+        parts = [Way("part", kept=total - cores) for cores in given]
         return Way("everywhere"), *parts, *careful
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)})
     return (
@@ -160,7 +161,6 @@ def ways(
     )
 
 
-def _parts(total: int) -> list[int]:
-    """How many of few cores the elastic group may have for good: half, half of that, and so on."""
-    half = total - total // 2 if total > 1 else 0
-    return [half >> shift for shift in range(half.bit_length())]
+def _halved(cores: int) -> list[int]:
+    """So many, half of them, half of that, and so on down to one."""
+    return [cores >> shift for shift in range(cores.bit_length())]
