@@ -170,18 +170,20 @@ def run(campaign: Campaign, say: Say) -> int:
         try:
             with bench(campaign) as guest:
                 say(f"{campaign.kernel.name} is up, {clock(ends_s - time.monotonic())} left")
-                while True:
-                    for experiment in campaign.experiments:
+                while able := _able(campaign, unable):
+                    for experiment in able:
                         unlearned = guest.unlearned(experiment, campaign.conditions)
                         needed_s = campaign.learning_s(unlearned) + campaign.round_s(overhead_s)
                         if added and time.monotonic() + needed_s > ends_s:
                             return added
                         _learn(campaign, experiment, guest, unable, say)
                         round_began_s = time.monotonic()
-                        _round(campaign, experiment, guest, unable, ends_s, say)
+                        if not _round(campaign, experiment, guest, unable, ends_s, say):
+                            continue
                         added, failures = added + 1, 0
                         took_s = time.monotonic() - round_began_s
                         overhead_s = (took_s - campaign.round_s(0)) / len(campaign.conditions)
+                return added
         except GuestEndedError as error:
             failures += 1
             say(f"the guest ended ({error}); another is booted")
@@ -191,6 +193,15 @@ def run(campaign: Campaign, say: Say) -> int:
             say(f"interrupted; {added} whole rounds are kept")
             return added
     return added
+
+
+def _able(campaign: Campaign, unable: set[tuple[str, str]]) -> list[Experiment]:
+    """Those that the guest has not refused under every condition."""
+    return [
+        experiment
+        for experiment in campaign.experiments
+        if any((experiment.name, one.name) not in unable for one in campaign.conditions)
+    ]
 
 
 def _learn(
@@ -218,8 +229,8 @@ def _round(
     unable: set[tuple[str, str]],
     ends_s: float,
     say: Say,
-) -> None:
-    """Every condition once; all of them are in the file afterwards, or none."""
+) -> bool:
+    """Every condition once, and whether any did; all are in the file afterwards, or none."""
     there = samples.read(campaign.out)
     number = next_round(there, experiment.name, campaign.booted)
     (steps,) = rounds_of(experiment, campaign.conditions, 1, number, campaign.seed)
@@ -239,6 +250,7 @@ def _round(
             continue
         found.append(_sample(campaign, step, result))
     samples.append(campaign.out, found)
+    return bool(found)
 
 
 def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ COMMAND_LINE = (
     # The dilated counter runs at 1 GHz (dilate.c): to measure it would take time and be less exact.
     *("tsc=reliable", "tsc_early_khz=1000000"),
     "mitigations=off",  # each system call would empty the emulator's translations
+    # khugepaged takes a CPU from a task that others wait for, for milliseconds of dilated time.
+    "transparent_hugepage=never",
     "clearcpuid=141",  # CMPXCHG16B, which QEMU 7.2 gets wrong
 )
 MONITOR_S = 30.0

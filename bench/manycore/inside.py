@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.compiling import build_program
 from bench.manycore.plan import CONDITIONS, QUEUE, TASKS_TOO
@@ -31,6 +32,8 @@ from smartharvest.lab.demo.groups import DemoGroups, demo_groups
 
 PORT = "/dev/ttyS1"
 SETTLE_S = 0.05
+OUTLIVES_S = 0.3
+"""How much longer than the traffic an agent runs: the last requests are its primary's, too."""
 UNIT_S = 0.25
 """Of the batch on one CPU alone, to know what its work is worth."""
 NAMED = {one.name: one for one in CONDITIONS}
@@ -140,18 +143,18 @@ class Batch:
     def __init__(self, process: subprocess.Popen[bytes], counters: Path) -> None:
         self.pid = process.pid
         self._process = process
-        self._counters = counters
+        while not counters.exists() or not counters.stat().st_size:
+            if process.poll() is not None:
+                raise RuntimeError("the batch has ended before it began")
+            time.sleep(0.001)
+        self.counts: NDArray[np.uint64] = np.memmap(counters, dtype=np.uint64, mode="r")[::8]
+        """Of units, one for each worker, which go on counting."""
 
     def start(self) -> None:
         """In the group it is in by now, which may be frozen: who calls it is not to wait for it."""
         assert self._process.stdin is not None
         self._process.stdin.write(b"go\n")
         self._process.stdin.flush()
-
-    def units(self) -> int:
-        if not self._counters.exists():
-            return 0
-        return int(np.fromfile(self._counters, dtype=np.uint64)[::8].sum())
 
 
 @contextmanager
@@ -170,10 +173,45 @@ def batch(kind: str, workers: int) -> Iterator[Batch]:
             process.communicate()
 
 
-def used_s(groups: DemoGroups, role: Any) -> float:
-    """CPU seconds of a group so far."""
-    words = Path(groups.path(role), "cpu.stat").read_text().split()
-    return int(words[words.index("usage_usec") + 1]) / 1e6
+class Readings(threading.Thread):
+    """Reads the counters when the warm-up ends, and the slice.
+
+    It is nobody's primary and nobody's batch, and may go before a task that others wait for: what
+    takes long is done ahead.
+    """
+
+    def __init__(self, groups: DemoGroups, work: Batch | None, *after_s: float) -> None:
+        super().__init__(daemon=True)
+        self._counts = work.counts if work is not None else np.zeros(1, np.uint64)
+        self._files = [
+            os.open(Path(path, "cpu.stat"), os.O_RDONLY | os.O_CLOEXEC)
+            for path in (groups.path("elastic"), groups.path("primary"))
+        ]
+        self._after_s = after_s
+        self._over = threading.Event()
+        self.found: list[tuple[float, int, float, float]] = []
+        """(time, the batch's units, its CPU seconds, the primary's)"""
+
+    @staticmethod
+    def _used_s(file: int) -> float:
+        words = os.pread(file, 4096, 0).split()
+        return int(words[words.index(b"usage_usec") + 1]) / 1e6
+
+    def run(self) -> None:
+        began_s = time.monotonic()
+        for after_s in self._after_s:
+            if self._over.wait(max(0.0, began_s + after_s - time.monotonic())):
+                return
+            now_s, units = time.monotonic(), int(self._counts.sum())
+            batch_s, primary_s = map(self._used_s, self._files)
+            self.found.append((now_s, units, batch_s, primary_s))
+
+    def end(self) -> None:
+        self._over.set()
+        if self.ident is not None:
+            self.join()
+        for file in self._files:
+            os.close(file)
 
 
 def measure(
@@ -191,7 +229,6 @@ def measure(
         places = groups.path("primary"), str(second_group(groups))
         settings["primary"] = tuple(TargetSpec("cgroup", place) for place in places)
     cpus, seconds, warm_up_s = len(groups.cpus), asked["seconds"], asked["warm_up_s"]
-    readings: list[tuple[float, int, float, float]] = []
     with ExitStack() as stack:
         words = stack.enter_context(Words())
         work = stack.enter_context(batch(asked["batch"], cpus)) if condition.batch else None
@@ -209,13 +246,8 @@ def measure(
             groups.enter_phase(condition.phase)
             stack.callback(groups.leave_phase)
 
-        def read() -> None:
-            units = work.units() if work is not None else 0
-            now = (time.monotonic(), units, used_s(groups, "elastic"), used_s(groups, "primary"))
-            readings.append(now)
-
-        warm = threading.Timer(warm_up_s, read)
-        stack.callback(warm.cancel)
+        readings = Readings(groups, work, warm_up_s, warm_up_s + seconds)
+        stack.callback(readings.end)
 
         def begin() -> None:
             """Returns soon: an agent's own thread calls it."""
@@ -226,26 +258,25 @@ def measure(
             time.sleep(SETTLE_S)
             for one in servers:
                 one.say({})
-            warm.start()
+            readings.start()
 
         agent = NO_AGENT
         try:
             if condition.policy is None:
                 begin()
-                time.sleep(warm_up_s + seconds)
-                read()
             else:
-                length_s = SETTLE_S + warm_up_s + seconds
+                length_s = SETTLE_S + warm_up_s + seconds + OUTLIVES_S
                 agent = groups.run_agent(
                     condition.policy,
                     length_s,
                     begin,
-                    read,
+                    lambda: None,
                     case=asked["experiment"],
                     **settings,
                 )
             for one in servers:
                 one.hear()  # all are served
+            readings.join()
         finally:
             host.tell(dilate=False)
             host.line()
@@ -255,8 +286,7 @@ def measure(
             second.say({})
             answer["second_requests"] = second.hear()["requests"]
     (began_s, units, batch_s, primary_s), (ended_s, units_then, batch_then_s, primary_then_s) = (
-        readings[0],
-        readings[-1],
+        readings.found
     )
     return {
         **answer,
@@ -289,9 +319,10 @@ def unit_of(groups: DemoGroups, host: Host, kind: str) -> float:
         with host.slow_time():
             work.start()
             time.sleep(SETTLE_S)
-            began_s, units = time.monotonic(), work.units()
+            counts = work.counts
+            began_s, units = time.monotonic(), int(counts.sum())
             time.sleep(UNIT_S)
-            return (work.units() - units) / (time.monotonic() - began_s)
+            return (int(counts.sum()) - units) / (time.monotonic() - began_s)
 
 
 def main() -> None:

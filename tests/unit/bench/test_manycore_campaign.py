@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -85,3 +86,21 @@ def test_a_round_begins_with_learning_and_its_slices_with_a_short_warm_up(
         "alone": 0.0,
         "adaptive": ADAPTIVE.learns_s,
     }
+
+
+class Refuses(Answers):
+    """A guest that can do nothing that it is asked for."""
+
+    def lines(self, _longest_s: float) -> Iterator[dict[str, Any]]:
+        yield {"ready": True, "steps_per_ms": 1, "failed": "OSError: no"}
+
+
+def test_a_guest_that_refuses_everything_ends_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guest, said = Refuses(), list[str]()
+    monkeypatch.setattr(module, "bench", lambda _: nullcontext(bench_of(guest)))
+    campaign = replace(campaign_of(tmp_path / "samples"), budget_s=60.0)
+    assert run(campaign, said.append) == 0
+    assert len(guest.asked) == len(campaign.conditions)
+    assert sum("OSError: no" in one for one in said) == len(campaign.conditions)

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from bench.manycore import inside
@@ -76,7 +77,7 @@ class Groups:
             patch.setattr(time, "sleep", count)
             started()
         for thread in threading.enumerate():
-            if isinstance(thread, threading.Timer):
+            if isinstance(thread, inside.Readings):
                 thread.join(60)
         logging.getLogger("smartharvest.agent").info("lends %d", 1)
         finished()
@@ -87,7 +88,7 @@ def test_an_agents_thread_is_its_own_while_it_warms_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups = Groups(tmp_path)
-    work = SimpleNamespace(pid=1, start=lambda: None, units=lambda: 7)
+    work = SimpleNamespace(pid=1, start=lambda: None, counts=np.full(2, 7, np.uint64))
     monkeypatch.setattr(inside, "batch", lambda *_: nullcontext(work))
     asked: dict[str, Any] = {
         "experiment": "queue-30-compute",
