@@ -56,7 +56,7 @@ static void *run(void *arg) {
     struct sh_rescue *rescue = self->rescue;
     struct pollfd fds[] = {{.fd = self->event_fd, .events = POLLIN},
                            {.fd = rescue->stop_fd, .events = POLLIN}};
-    int64_t moment_ns = FIRST_MOMENT_NS, last_ns = 0;
+    int64_t moment_ns = 0, last_ns = 0;
 
     schedule_self(rescue, self->cpu);
     while (!atomic_load_explicit(&rescue->stop, memory_order_relaxed)) {
@@ -68,11 +68,15 @@ static void *run(void *arg) {
         drain(self);
         const int64_t told_ns = now_ns();
         if (told_ns - last_ns > QUIET_NS)
+            moment_ns = 0; /* to have woken may be enough, and to wake once more costs who runs */
+        else if (moment_ns == 0)
             moment_ns = FIRST_MOMENT_NS;
         else if (moment_ns < LONGEST_MOMENT_NS)
             moment_ns *= 2;
-        const struct timespec moment = {.tv_nsec = moment_ns};
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+        if (moment_ns) {
+            const struct timespec moment = {.tv_nsec = moment_ns};
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+        }
         last_ns = now_ns();
         atomic_fetch_add_explicit(&rescue->rescues, 1, memory_order_relaxed);
     }
@@ -96,6 +100,7 @@ static int listen(struct sh_rescue_thread *thread) {
         thread->page = NULL;
         return -errno;
     }
+    drain(thread); /* the page is there before the first call */
     if (ioctl(thread->event_fd, PERF_EVENT_IOC_ENABLE, 0))
         return -errno;
     return displacements->signal(displacements->ctx, thread->cpu, thread->event_fd);
