@@ -51,6 +51,14 @@ static void schedule_self(const struct sh_rescue *rescue, uint32_t cpu) {
         sched_setscheduler(0, SCHED_FIFO, &fifo);
 }
 
+int64_t sh_rescue_moment_ns(int64_t before_ns, int64_t quiet_ns) {
+    if (quiet_ns > QUIET_NS)
+        return 0; /* to have woken may be enough, and to wake once more costs who runs by then */
+    if (before_ns == 0)
+        return FIRST_MOMENT_NS;
+    return before_ns < LONGEST_MOMENT_NS ? 2 * before_ns : before_ns;
+}
+
 static void *run(void *arg) {
     struct sh_rescue_thread *self = arg;
     struct sh_rescue *rescue = self->rescue;
@@ -67,12 +75,7 @@ static void *run(void *arg) {
             break;
         drain(self);
         const int64_t told_ns = now_ns();
-        if (told_ns - last_ns > QUIET_NS)
-            moment_ns = 0; /* to have woken may be enough, and to wake once more costs who runs */
-        else if (moment_ns == 0)
-            moment_ns = FIRST_MOMENT_NS;
-        else if (moment_ns < LONGEST_MOMENT_NS)
-            moment_ns *= 2;
+        moment_ns = sh_rescue_moment_ns(moment_ns, told_ns - last_ns);
         if (moment_ns) {
             const struct timespec moment = {.tv_nsec = moment_ns};
             clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);

@@ -6,7 +6,8 @@
  * place_entity(), kernel/sched/fair.c; docs/research/moving-cores.md has the traces). It pays 341
  * times what it runs (weight 3 of 1024): after some ten microseconds it would not be picked again,
  * if only somebody asked. Here somebody does: one real-time thread on each CPU, which the sensor
- * wakes when it sees this happen, sleeps for a moment and wakes again. Its waking is all it is for.
+ * wakes when it sees this happen. If it is woken again soon, it sleeps for a moment and wakes once
+ * more. Its waking is all it is for.
  */
 #ifndef SH_RESCUE_H
 #define SH_RESCUE_H
@@ -38,6 +39,10 @@ struct sh_rescue {
     _Atomic bool stop;
     _Atomic uint64_t rescues;
 };
+
+/* How long a thread sleeps before it wakes once more, if it is told `quiet_ns` after it was done with
+ * the last time, before which it slept for `before_ns`; 0: not at all. */
+int64_t sh_rescue_moment_ns(int64_t before_ns, int64_t quiet_ns);
 
 /* Starts a thread on each of the CPUs in threads[].cpu. 0 or -errno, and then none runs. */
 int sh_rescue_start(struct sh_rescue *rescue);

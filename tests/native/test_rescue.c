@@ -76,7 +76,20 @@ static void test_threads_come_and_go_beside_a_sensor_that_tells(void) {
     sh_bpf_sensor_close(&bpf);
 }
 
+static void test_only_a_thread_that_is_told_again_soon_wakes_twice(void) {
+    const int64_t soon_ns = 10000, later_ns = 10000000;
+    int64_t moment_ns = sh_rescue_moment_ns(0, later_ns);
+    CHECK_EQ(moment_ns, 0);
+    for (int64_t expected_ns = 15000; expected_ns <= 960000; expected_ns *= 2) {
+        moment_ns = sh_rescue_moment_ns(moment_ns, soon_ns);
+        CHECK_EQ(moment_ns, expected_ns);
+    }
+    CHECK_EQ(sh_rescue_moment_ns(moment_ns, soon_ns), moment_ns);
+    CHECK_EQ(sh_rescue_moment_ns(moment_ns, later_ns), 0);
+}
+
 int main(void) {
+    RUN(test_only_a_thread_that_is_told_again_soon_wakes_twice);
     RUN(test_threads_come_and_go_beside_a_sensor_that_tells);
     RUN(test_told_by_nobody_no_thread_is_left_and_nothing_open);
     RUN(test_what_was_never_started_can_be_stopped);
