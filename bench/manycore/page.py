@@ -47,7 +47,8 @@ number of steps instead: with nothing lent such a request took 250 to 415 µs on
 over loopback, from an open-loop generator in the primary's group; what one takes of CPU, generator
 included, is measured first, and their speed is the host's. Latency counts from the intended
 arrival. *Load* is the share of all CPUs that the requests' work needs. Rows of a table ran in
-interleaved rounds with the same requests; those of an agent's warm-up do not count. `adaptive` has
+interleaved rounds with the same requests; those of an agent's warm-up do not count. Before c67a7781
+an agent ended [before its traffic](adaptive.md#where-the-queue-stands-still). `adaptive` has
 learned for {LEARNS_S:.0f} s before the first round, but in steps. Ratios are to *alone*: the median
 round's, with the 95 % interval of a bootstrap over rounds and blocks of 100 ms. A row is
 **protected** if its P99's whole interval is at most {ALLOWED - 1:.0%} above alone, **not
