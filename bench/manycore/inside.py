@@ -147,14 +147,17 @@ class Batch:
             if process.poll() is not None:
                 raise RuntimeError("the batch has ended before it began")
             time.sleep(0.001)
-        self.counts: NDArray[np.uint64] = np.memmap(counters, dtype=np.uint64, mode="r")[::8]
-        """Of units, one for each worker, which go on counting."""
+        self._counts: NDArray[np.uint64] = np.memmap(counters, dtype=np.uint64, mode="r")[::8]
 
     def start(self) -> None:
         """In the group it is in by now, which may be frozen: who calls it is not to wait for it."""
         assert self._process.stdin is not None
         self._process.stdin.write(b"go\n")
         self._process.stdin.flush()
+
+    def units(self) -> int:
+        """Done by all workers so far."""
+        return int(self._counts.sum())
 
 
 @contextmanager
@@ -182,7 +185,7 @@ class Readings(threading.Thread):
 
     def __init__(self, groups: DemoGroups, work: Batch | None, *after_s: float) -> None:
         super().__init__(daemon=True)
-        self._counts = work.counts if work is not None else np.zeros(1, np.uint64)
+        self._work = work
         self._files = [
             os.open(Path(path, "cpu.stat"), os.O_RDONLY | os.O_CLOEXEC)
             for path in (groups.path("elastic"), groups.path("primary"))
@@ -202,7 +205,7 @@ class Readings(threading.Thread):
         for after_s in self._after_s:
             if self._over.wait(max(0.0, began_s + after_s - time.monotonic())):
                 return
-            now_s, units = time.monotonic(), int(self._counts.sum())
+            now_s, units = time.monotonic(), self._work.units() if self._work is not None else 0
             batch_s, primary_s = map(self._used_s, self._files)
             self.found.append((now_s, units, batch_s, primary_s))
 
@@ -319,10 +322,9 @@ def unit_of(groups: DemoGroups, host: Host, kind: str) -> float:
         with host.slow_time():
             work.start()
             time.sleep(SETTLE_S)
-            counts = work.counts
-            began_s, units = time.monotonic(), int(counts.sum())
+            began_s, units = time.monotonic(), work.units()
             time.sleep(UNIT_S)
-            return (int(counts.sum()) - units) / (time.monotonic() - began_s)
+            return (work.units() - units) / (time.monotonic() - began_s)
 
 
 def main() -> None:

@@ -40,8 +40,8 @@ struct sh_rescue {
     _Atomic uint64_t rescues;
 };
 
-/* How long a thread sleeps before it wakes once more, if it is told `quiet_ns` after it was done
- * with the last time, before which it slept for `before_ns`; 0: not at all. */
+/* How long a thread sleeps before it wakes once more; 0: it does not. `quiet_ns` have passed since
+ * its last turn, in which it slept for `before_ns`. */
 int64_t sh_rescue_moment_ns(int64_t before_ns, int64_t quiet_ns);
 
 /* Starts a thread on each of the CPUs in threads[].cpu. 0 or -errno, and then none runs. */

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-import numpy as np
 import pytest
 
 from bench.manycore import inside
@@ -88,7 +87,7 @@ def test_an_agents_thread_is_its_own_while_it_warms_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     groups = Groups(tmp_path)
-    work = SimpleNamespace(pid=1, start=lambda: None, counts=np.full(2, 7, np.uint64))
+    work = SimpleNamespace(pid=1, start=lambda: None, units=lambda: 7)
     monkeypatch.setattr(inside, "batch", lambda *_: nullcontext(work))
     asked: dict[str, Any] = {
         "experiment": "queue-30-compute",
