@@ -86,6 +86,8 @@ LEAST_LENT = 0.1
 (``apart``)."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
+BARREN_PERIODS = 300
+"""After which it says that no way gives the batch more than its minimum."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
 
 
@@ -124,6 +126,8 @@ class Adaptive:
         self._now = self._held = self._nothing
         """The way in force, and what was fine before it."""
         self._since = self._periods = 0
+        self._barren = 0
+        """Periods since a way was held that gives the batch more than its minimum."""
         self._is_new = False
         """Whether the next window is of the way before."""
         self._unjudged = 0
@@ -190,6 +194,12 @@ class Adaptive:
     def patient(self) -> bool:
         """Whether it has held a way without a move for so long that it need not look often."""
         return self.steady and self._now == self._held and self._since >= SETTLED_PERIODS
+
+    @property
+    def is_barren(self) -> bool:
+        """Whether no way was held for long that gives the batch more than its minimum, where the
+        primary may meet it on a core."""
+        return self._meets and self._barren >= BARREN_PERIODS
 
     @property
     def buffer(self) -> int:
@@ -264,7 +274,7 @@ class Adaptive:
         records = [
             replace(one, retry_at=max(0, one.retry_at - self._periods)) for one in self._records
         ]
-        return Kept(held, records, slowdowns).dump()
+        return Kept(held, records, slowdowns, self._barren).dump()
 
     def load(self, dumped: bytes) -> None:
         """Begins with the evidence that one under the same conditions dumped.
@@ -273,6 +283,7 @@ class Adaptive:
         """
         self._recalled = Kept.load(dumped, len(self._ways))
         self._records = list(self._recalled.records)
+        self._barren = self._recalled.barren
 
     # --- windows ----------------------------------------------------------------------------------
 
@@ -343,6 +354,8 @@ class Adaptive:
             meter.add(spans, counts=not self._unjudged, periods=periods)
         self._note_moves(seen)
         self._periods += periods
+        gives = self._ways[self._held].kind not in ("minimum", "nothing")
+        self._barren = 0 if gives else self._barren + periods
         before, self._since = self._since, self._since + periods
         if self._now == self._held and self._since // FORGET_PERIODS > before // FORGET_PERIODS:
             self._records[self._now].forgive()
@@ -377,6 +390,7 @@ class Adaptive:
         if again or (recalled and len(recalled.slowdowns) != primaries):
             self._records = [Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""
+            self._barren = 0
         elif recalled:
             for meter, slowdowns in zip(self._meters, recalled.slowdowns, strict=True):
                 meter.slowdowns = slowdowns
@@ -635,6 +649,7 @@ class Adaptive:
         if left >= LEAST_DOZE_PERIODS:
             self._doze_ns = left * DISPATCHES_PERIOD_NS
             self._periods += left
+            self._barren += left
             for meter in self._meters:
                 meter.fade(left)
 

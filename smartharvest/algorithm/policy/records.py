@@ -26,8 +26,9 @@ MOST_SLOWDOWN = 1e6
 ENOUGH_PAIRS, MOST_PAIRS = 5, 12
 """Rests from which it is known how much longer the median is; later ones take the place of earlier
 ones from the second number on."""
-PAIRS_ERRORS = 2.0
-"""Standard errors by which it is longer,"""
+PAIRS_ERRORS, MOST_PAIRS_ERRORS = 2.0, 1.0
+"""Standard errors by which it is longer, of the first number and of the second: rests that differ
+may never tell more, and then the mean is the best that is known,"""
 FEWER_PAIRS_ERRORS = {3: 4.5, 4: 3.3}
 """... or, of so few rests, Student's quantiles of the same level,"""
 LEAST_DEVIATION = 0.05
@@ -99,9 +100,11 @@ class Slowdown:
 
     def is_beyond(self, protect: float) -> bool:
         """For all that is known."""
-        errors = PAIRS_ERRORS
         if self.rests < ENOUGH_PAIRS:
             errors = FEWER_PAIRS_ERRORS.get(self.rests, math.inf)
+        else:
+            part = (self.rests - ENOUGH_PAIRS) / (MOST_PAIRS - ENOUGH_PAIRS)
+            errors = PAIRS_ERRORS + (MOST_PAIRS_ERRORS - PAIRS_ERRORS) * part
         variance = max(self.variance, LEAST_DEVIATION**2)
         return self.rests > 1 and (
             self.mean - errors * math.sqrt(variance / (self.rests - 1)) > protect
@@ -118,11 +121,14 @@ class Kept:
     """One for each way; ``retry_at`` counts from the restart."""
     slowdowns: Sequence[dict[int, Slowdown]]
     """What rests had told, for each primary."""
+    barren: int = 0
+    """Periods since a way was held that gives the batch more than its minimum."""
 
     def dump(self) -> bytes:
         """For ``load``."""
         kept = {
             "held": self.held,
+            "barren": self.barren,
             "primaries": len(self.slowdowns),
             "slowdowns": [
                 [[way, one.rests, one.mean, one.variance] for way, one in each.items()]
@@ -145,6 +151,7 @@ class Kept:
                 for failures, retry, fine in kept["records"]
             ]
             held, primaries = int(kept["held"]), int(kept["primaries"])
+            barren = int(kept["barren"])
             slowdowns = [
                 {
                     int(way): Slowdown(int(rests), float(mean), float(variance))
@@ -156,6 +163,8 @@ class Kept:
             raise ValueError(f"no evidence: {error}") from None
         if not primaries or len(records) != ways or not 0 <= held < ways:
             raise ValueError("no evidence for these ways of sharing")
+        if barren < 0:
+            raise ValueError("no evidence: a number is out of range")
         if len(slowdowns) != primaries:
             raise ValueError("no evidence for these primaries")
         for record in records:
@@ -172,4 +181,4 @@ class Kept:
             ):
                 raise ValueError("no evidence: a number is out of range")
             records[way].rests = max(records[way].rests, one.rests)
-        return cls(held, records, slowdowns)
+        return cls(held, records, slowdowns, barren)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smartharvest.algorithm.policy.meter import Meter
-from smartharvest.algorithm.policy.records import ENOUGH_PAIRS, Record
+from smartharvest.algorithm.policy.records import ENOUGH_PAIRS, MOST_PAIRS, Record
 
 REST_PERIODS = 6
 """How long nothing is lent: enough to know how long the tasks take then."""
@@ -20,8 +20,9 @@ MANY_FIRST_REST_PERIODS, MANY_LATER_REST = 200, 1.5
 """... where cores are many so: there caches are larger, and what a rest costs is more,"""
 MOST_BETWEEN_PERIODS, MOST_RESTS = 1_200, 13
 """... and after two minutes at the end,"""
-DOUBT_REST_PERIODS = 20
-"""... or as soon as this while it may be too dear and few rests were from it."""
+DOUBT_REST_PERIODS, LATER_DOUBT_REST_PERIODS = 20, 40
+"""... or so soon while it may be too dear: the first rests from it, and those that tell only
+together."""
 
 
 class Rests:
@@ -49,14 +50,16 @@ class Rests:
     ) -> None:
         """When that way rests next: soon if it is in doubt, or new and was too dear before."""
         later = min(MOST_BETWEEN_PERIODS, round(self._first * self._later**record.rests))
-        soon = self.doubt(way, record, meters, unless_known=not is_new)
-        self._at = period + (DOUBT_REST_PERIODS if soon else later)
+        if self.doubt(way, record, meters, unless_known=not is_new):
+            is_first = is_new or record.rests < ENOUGH_PAIRS
+            later = DOUBT_REST_PERIODS if is_first else LATER_DOUBT_REST_PERIODS
+        self._at = period + later
 
     def doubt(
         self, way: int, record: Record, meters: Sequence[Meter], *, unless_known: bool = True
     ) -> bool:
-        """Whether that way may cost what no wait shows, unless enough rests were from it."""
-        if unless_known and record.rests >= ENOUGH_PAIRS:
+        """Whether that way may cost what no wait shows, unless all rests that count have told."""
+        if unless_known and record.rests >= MOST_PAIRS:
             return False
         return any(meter.may_be_longer(way, self._protect) for meter in meters)
 

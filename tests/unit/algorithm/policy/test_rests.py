@@ -10,6 +10,7 @@ from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.records import FEWER_PAIRS_ERRORS, Slowdown
 from smartharvest.algorithm.policy.ways import Way
 from tests.unit.algorithm.policy.sharing_host import (
+    AWFUL,
     TOTAL,
     USUAL,
     Host,
@@ -68,6 +69,33 @@ def test_what_no_wait_shows_under_any_way_is_found_within_a_minute() -> None:
     assert len(told) == len(tried)
 
 
+def test_where_no_way_gives_the_batch_anything_for_long_it_says_so_also_after_a_restart() -> None:
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=7, freezes=True)
+    host.without, host.idle = cold, USUAL
+    host.run(20)
+    assert not host.policy.is_barren
+    host.run(100)
+    assert host.policy.is_barren
+    after = Host(*host.harms, total=7, freezes=True)
+    after.without, after.idle = cold, USUAL
+    after.policy.load(host.policy.dump())
+    assert after.policy.is_barren
+    after.harms = (lambda _way: USUAL,)
+    after.without = USUAL
+    after.run(400)
+    assert not after.policy.is_barren
+
+
+def test_what_is_held_is_something_unless_it_is_the_minimum() -> None:
+    host = Host(lambda _way: USUAL, total=7, freezes=True)
+    host.run(60)
+    assert not host.policy.is_barren
+    apart = Host(lambda way: AWFUL if way.kind != "nothing" else USUAL, total=7, exclusive=True)
+    apart.run(200)
+    assert not apart.policy.is_barren  # they meet nowhere as it is
+
+
 def test_a_way_without_what_another_was_left_for_is_held() -> None:
     cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
 
@@ -105,7 +133,11 @@ def test_a_median_that_is_little_longer_is_no_reason_to_leave(total: int) -> Non
         ([0.9] * 2, False),
         ([0.12] * 5, False),
         ([0.6, -0.2, 0.5, -0.1, 0.2], False),
-        ([0.1] * 20, False),
+        ([0.27, 0.37, 0.2, 0.04, 0.02], False),
+        ([0.3, 0.03] * 4, False),
+        ([0.3, 0.03] * 6, True),
+        ([0.12] * 12, True),
+        ([0.11] * 20, False),
         ([0.0] * 5 + [0.3] * 40, True),
     ],
 )
