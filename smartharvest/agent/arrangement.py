@@ -68,8 +68,10 @@ class Arrangement:
 
     ``left`` is what an earlier arrangement handed over; ``audit`` gets a kind and details of all
     that is done; ``make`` makes the mechanism; ``claimed`` is called once the targets are this
-    agent's and before anything is written. Entering raises ConfigError, RightsError, TargetError,
-    WriteRefused or AlreadyManaged, or what ``claimed`` raises, with the host untouched or put back.
+    agent's and before anything is written; ``apart``: sharing cores gave the batch nothing, so with
+    placement auto the two are to meet nowhere. Entering raises ConfigError, RightsError,
+    TargetError, WriteRefused or AlreadyManaged, or what ``claimed`` raises, with the host untouched
+    or put back.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Arrangement:
         audit: Callable[..., None] = _ignore,
         claimed: Callable[[], None] = lambda: None,
         progress: Callable[[], None] = _no_progress,
+        apart: bool = False,
         make: MakeMechanism = make_mechanism,
         probe: Callable[..., Preemption] = probe_preemption,
     ) -> None:
@@ -92,6 +95,7 @@ class Arrangement:
         self._audit = audit
         self._claimed, self._was_claimed = claimed, False
         self._progress = progress
+        self._apart = apart
         self._make_mechanism = make
         self._probe = probe
         self.preemption = unknown("not tried yet")
@@ -127,14 +131,24 @@ class Arrangement:
 
     def __enter__(self) -> Self:
         self._arrange()
-        if self.settings.placement == "auto" and self.preemption.gives_way is False:
-            self._choose_placement()
+        if self.settings.placement == "auto":
+            if self.preemption.gives_way is False:
+                self._choose_placement(self.preemption.reason)
+            elif self._apart:
+                self._choose_placement("no way of sharing cores gave the batch anything")
         self._left = None
         self.cpus_come_and_go = True
         self._report()
         return self
 
-    def _choose_placement(self) -> None:
+    @property
+    def may_set_apart(self) -> bool:
+        """Whether exclusive placement may be chosen that was not before."""
+        if self.undo is None or self.settings.placement != "auto":
+            return False
+        return why_shared(self.settings, self.targets, self.capacity) is None
+
+    def _choose_placement(self, because: str) -> None:
         """Begins again with exclusive placement, unless something speaks against it."""
         why = why_shared(self.settings, self.targets, self.capacity)
         if why is not None:
@@ -152,7 +166,7 @@ class Arrangement:
             self._arrange()
             return
         self.preemption = found
-        self._audit("placement", placement="exclusive", why=found.reason)
+        self._audit("placement", placement="exclusive", why=because)
         _log.warning(
             "Placement: exclusive: a lent core is taken out of the primary's cpuset, so that the "
             "two meet nowhere; --placement shared never writes it"

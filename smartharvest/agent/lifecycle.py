@@ -64,6 +64,8 @@ class _Start:
     cpus_come_and_go: bool = False
     instead: Settings | None = None
     """What was in force before, in case ``settings`` are refused."""
+    apart: bool = False
+    """See Restart."""
 
 
 class _Lifecycle:
@@ -109,10 +111,10 @@ class _Lifecycle:
                     start = _Start(settings, cpus_come_and_go=come_and_go)
                 case Ended(report):
                     return report
-                case Restart(report, new) if supervisor.left is None:
+                case Restart(report, new, apart=apart) if supervisor.left is None:
                     if self._signals.ending:
                         return report
-                    start = _Start(new, instead=settings)
+                    start = _Start(new, instead=settings, apart=apart)
                 case Restart(report, _) | Reexec(report):
                     left = supervisor.left
                     if left is not None:
@@ -145,7 +147,7 @@ class _Lifecycle:
                 if not settings.dry_run:
                     opened = (
                         open_model_store(settings, total, policy, self._usual_cores),
-                        open_evidence_store(settings, policy),
+                        open_evidence_store(supervisor.arrangement.settings, policy),
                     )
                     stores = [store for store in opened if store is not None]
                     for store in stores:  # saved only after the host is given back
@@ -211,6 +213,7 @@ class _Lifecycle:
             evicted=before is not None and before.arrangement.evicted,
             held_groups=None if before is None else before.arrangement.held_groups,
             cpus_come_and_go=start.cpus_come_and_go,
+            apart=start.apart,
         )
         return self._before
 

@@ -85,9 +85,11 @@ def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> S
 
 
 def evidence_path(settings: Settings) -> str | None:
-    """Where the evidence of a policy is kept: with the model; None if it is not to be."""
+    """Where the evidence of a policy is kept: with the model, for each placement; None if it is
+    not to be."""
     path = model_path(settings)
-    return None if path is None else f"{path}.evidence"
+    kind = ".exclusive" if settings.placement == "exclusive" else ""
+    return None if path is None else f"{path}{kind}.evidence"
 
 
 def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
@@ -98,7 +100,7 @@ def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
     except OSError:
         machine = ""
     return {
-        "evidence": 2,
+        "evidence": 3,
         "policy": settings.policy,
         "primary": [str(spec) for spec in settings.primary],
         "elastic": str(settings.elastic),
@@ -240,7 +242,10 @@ def open_model_store(
 
 
 def open_evidence_store(settings: Settings, policy: Policy) -> ModelStore | None:
-    """As ``open_model_store``, for what the policy has found out; None for one that does not."""
+    """As ``open_model_store``, for what the policy has found out; None for one that does not.
+
+    ``settings`` have the placement in force.
+    """
     path = evidence_path(settings)
     found = in_force(policy)
     if not isinstance(found, Evidence) or path is None:

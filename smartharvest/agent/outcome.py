@@ -25,6 +25,8 @@ class Restart:
     settings: Settings
     keeps_arranged: bool = False
     """Whether all but the lent cores stays as it is meanwhile."""
+    apart: bool = False
+    """Whether primary and batch are to meet nowhere from then on, if that was left open."""
 
 
 @dataclass(frozen=True)

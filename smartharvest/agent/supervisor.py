@@ -47,6 +47,7 @@ from smartharvest.agent.usage import UsageMeter
 from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.policy import Policy
+from smartharvest.algorithm.policy.fallback import is_barren
 from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.core import _loop
@@ -81,7 +82,7 @@ class Supervisor:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
     ``left`` is what an earlier supervisor handed off, ``load`` reads the configuration again,
-    ``make`` makes the mechanism.
+    ``apart`` is what Restart has, ``make`` makes the mechanism.
     Entering raises ConfigError, RightsError, TargetError, WriteRefused or AlreadyManaged, with the
     host untouched or put back.
     """
@@ -100,6 +101,7 @@ class Supervisor:
         evicted: bool = False,
         held_groups: Mapping[str, str] | None = None,
         cpus_come_and_go: bool = False,
+        apart: bool = False,
         make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
@@ -123,6 +125,7 @@ class Supervisor:
             audit=self.audit_event,
             claimed=self._outputs.open,
             progress=self._show_progress,
+            apart=apart,
             make=make,
         )
         self.arrangement.cpus_come_and_go |= cpus_come_and_go
@@ -249,6 +252,12 @@ class Supervisor:
         """Ends the run soon; another arrangement is to follow."""
         self._next = Restart, {"settings": settings, "keeps_arranged": keeps_arranged}
 
+    def _set_apart(self) -> None:
+        """Ends the run where sharing cores gives the batch nothing, and a set of its own may."""
+        if self.arrangement.may_set_apart:
+            details = {"settings": self.settings, "keeps_arranged": False, "apart": True}
+            self._next = Restart, details
+
     # --- the run ----------------------------------------------------------------------------------
 
     def run(
@@ -363,6 +372,8 @@ class Supervisor:
             self._rest()
             if self._next is None and self._groups.turn(_loop.monotonic_ns()):
                 self._take_up_division()
+            if self._next is None and is_barren(control.controller.policy):
+                self._set_apart()
             self._reporting.publish()
             if self._usage is not None:
                 self._usage.look()

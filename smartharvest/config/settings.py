@@ -325,7 +325,8 @@ class Settings:
         "shared: the primary's cpuset is never written, the primary may use lent cores too. "
         "exclusive: a lent core is taken out of the primary's cpuset. auto: shared, but exclusive "
         "under the policy adaptive where the kernel is seen to leave a batch under cpu.idle on its "
-        "CPU while a task of the primary waits for it."
+        "CPU while a task of the primary waits for it, or where no way of sharing cores gives the "
+        "batch anything."
     )
     park: Parking = _choice(Parking, "auto", "HOW").help(
         "With no core left for the elastic group: idle (it shares the last core under cpu.idle), "

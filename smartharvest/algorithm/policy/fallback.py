@@ -87,6 +87,12 @@ def rests(policy: Policy) -> bool:
     return bool(getattr(in_force(policy), "rests", False))
 
 
+def is_barren(policy: Policy) -> bool:
+    """Whether the policy in force, by its attribute ``is_barren``, has found no way of sharing
+    cores with the primary that gives the batch anything."""
+    return bool(getattr(in_force(policy), "is_barren", False))
+
+
 def spare(policy: Policy) -> int | None:
     """How many CPUs the policy in force, by its attribute ``spare``, has the kernel keep idle for
     who wakes; None: it leaves that to the settings."""

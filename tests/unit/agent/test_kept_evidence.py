@@ -78,6 +78,12 @@ def test_evidence_of_others_is_not_used(
     assert "evidence not used" in caplog.text
 
 
+def test_of_each_placement_it_is_kept_for_itself(tmp_path: Path) -> None:
+    kept(tmp_path)
+    assert not knows(tmp_path, more={"placement": "exclusive"})
+    assert knows(tmp_path)
+
+
 def test_evidence_under_other_conditions_is_not_used(tmp_path: Path) -> None:
     kept(tmp_path)
     assert not knows(tmp_path, policy(protect=0.5))

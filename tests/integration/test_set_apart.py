@@ -1,0 +1,92 @@
+"""Where sharing cores gives the batch nothing it gets a set of its own, if that was left open."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from smartharvest.agent.lifecycle import run_agent
+from smartharvest.agent.outcome import Ended, Restart
+from smartharvest.agent.supervisor import Supervisor
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.policy import Policy
+from smartharvest.core.window import Window
+from smartharvest.host.target.spec import TargetSpec
+from tests.integration.supervisors import Script, settings_for, watch
+from tests.integration.worlds import World, make_world
+
+pytestmark = pytest.mark.timing
+
+
+class Barren(Script):
+    """A policy that has found no way of sharing that gives the batch anything."""
+
+    is_barren = True
+
+
+def test_the_agent_begins_again_and_all_is_as_before_at_the_end(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    before = world.files()
+    kernel = watch(world, monkeypatch)
+    made = []
+
+    def make_policy(session: Supervisor, _spec: str | None = None) -> Policy:
+        made.append(session.arrangement.exclusive is not None)
+        return Script(7, 3) if made[-1] else Barren(7)
+
+    def observe(_window: Window, _decision: Decision) -> None:
+        if (world.mask("web"), world.mask("batch")) == ("0-2", "3-7"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Supervisor, "make_policy", make_policy)
+    settings = settings_for(world, placement="auto", audit_log=str(tmp_path / "audit.jsonl"))
+    report = run_agent(settings, lambda: settings, observe)
+    assert report is not None
+    assert made == [False, True]
+    assert world.files() == before
+    assert world.journals() == []
+    told = (tmp_path / "audit.jsonl").read_text()
+    assert "no way of sharing cores gave the batch anything" in told
+    assert [change for change in kernel.changes if "web" in str(change)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "ends"),
+    [
+        ({}, True),
+        ({"dry_run": True}, False),
+        ({"placement": "shared"}, False),
+        ({"placement": "exclusive"}, False),
+        ({"policy": "everywhere"}, False),
+    ],
+)
+def test_only_where_it_was_left_open_and_may_help_the_arrangement_ends(
+    quiet_world: World, asked: dict[str, object], ends: bool
+) -> None:
+    settings = settings_for(quiet_world, **{"placement": "auto", **asked})
+    with Supervisor(settings) as session:
+        outcome = session.run(Barren(7), seconds=0.2)
+    if ends:
+        assert isinstance(outcome, Restart)
+        assert outcome.apart
+        assert not outcome.keeps_arranged
+    else:
+        assert isinstance(outcome, Ended)
+
+
+def test_where_a_primary_would_be_left_without_a_cpu_it_goes_on_and_is_not_asked_again(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    world.add_group("db", "6-7")
+    watch(world, monkeypatch)
+    both = (TargetSpec("cgroup", "web"), TargetSpec("cgroup", "db"))
+    settings = settings_for(world, placement="auto", primary=both)
+    with Supervisor(settings, apart=True) as session:
+        assert session.arrangement.exclusive is None
+        assert isinstance(session.run(Barren(7), seconds=0.2), Ended)
