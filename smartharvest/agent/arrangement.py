@@ -141,18 +141,25 @@ class Arrangement:
         self._report()
         return self
 
-    @property
     def may_set_apart(self) -> bool:
-        """Whether exclusive placement may be chosen that was not before."""
+        """Whether exclusive placement may be chosen that was not before; the log has once why it
+        may not."""
         if self.undo is None or self.settings.placement != "auto":
             return False
-        return why_shared(self.settings, self.targets, self.capacity) is None
+        why = why_shared(self.settings, self.targets, self.capacity)
+        if why is not None:
+            self._stay_shared(why)
+        return why is None
+
+    def _stay_shared(self, why: object) -> None:
+        _log.warning("Placement: shared all the same: %s", why)
+        self._placement.make("shared")
 
     def _choose_placement(self, because: str) -> None:
         """Begins again with exclusive placement, unless something speaks against it."""
         why = why_shared(self.settings, self.targets, self.capacity)
         if why is not None:
-            _log.warning("Placement: shared all the same: %s", why)
+            self._stay_shared(why)
             return
         found, self._left = self.preemption, None
         self.restore()
@@ -161,8 +168,7 @@ class Arrangement:
         try:
             self._arrange()
         except (ConfigError, TargetError, WriteRefused) as error:
-            _log.warning("Placement: shared all the same: %s", error)
-            self._placement.make("shared")
+            self._stay_shared(error)
             self._arrange()
             return
         self.preemption = found

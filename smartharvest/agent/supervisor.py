@@ -254,7 +254,7 @@ class Supervisor:
 
     def _set_apart(self) -> None:
         """Ends the run where sharing cores gives the batch nothing, and a set of its own may."""
-        if self.arrangement.may_set_apart:
+        if self.arrangement.may_set_apart():
             details = {"settings": self.settings, "keeps_arranged": False, "apart": True}
             self._next = Restart, details
 

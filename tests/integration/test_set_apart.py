@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from pathlib import Path
@@ -66,10 +67,10 @@ def test_the_agent_begins_again_and_all_is_as_before_at_the_end(
     ],
 )
 def test_only_where_it_was_left_open_and_may_help_the_arrangement_ends(
-    quiet_world: World, asked: dict[str, object], ends: bool
+    quiet_world: World, asked: dict[str, object], ends: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = settings_for(quiet_world, **{"placement": "auto", **asked})
-    with Supervisor(settings) as session:
+    with caplog.at_level(logging.WARNING), Supervisor(settings) as session:
         outcome = session.run(Barren(7), seconds=0.2)
     if ends:
         assert isinstance(outcome, Restart)
@@ -77,6 +78,7 @@ def test_only_where_it_was_left_open_and_may_help_the_arrangement_ends(
         assert not outcome.keeps_arranged
     else:
         assert isinstance(outcome, Ended)
+    assert caplog.text.count("only the policy adaptive judges") == ("policy" in asked)
 
 
 def test_where_a_primary_would_be_left_without_a_cpu_it_goes_on_and_is_not_asked_again(

@@ -198,8 +198,9 @@ class Adaptive:
     @property
     def is_barren(self) -> bool:
         """Whether no way was held for long that gives the batch more than its minimum, where the
-        primary may meet it on a core."""
-        return self._meets and self._barren >= BARREN_PERIODS
+        primary may meet it on a core and the sensor tells."""
+        tells = bool(self._meters) and not self._blind
+        return tells and self._meets and self._barren >= BARREN_PERIODS
 
     @property
     def buffer(self) -> int:
