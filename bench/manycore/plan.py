@@ -77,6 +77,7 @@ STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
 ALONE, AGAIN = "alone", "alone again"
 TASKS_TOO = f"{real.RIVAL}, tasks too"
 EXCLUSIVE = f"{real.RECOMMENDED}, exclusive"
+AUTO = f"{real.RECOMMENDED}, auto"
 CONDITIONS: tuple[Condition, ...] = (
     Condition(ALONE, "no batch runs", batch=False),
     *(
@@ -122,6 +123,14 @@ CONDITIONS: tuple[Condition, ...] = (
         settings={"placement": "exclusive"},
         warm_up_s=WARM_UP_S,
         learns_s=LEARNS_S,
+    ),
+    Condition(
+        AUTO,
+        "first as adaptive, and as exclusive once no way of sharing has given anything for 30 s",
+        policy=real.RECOMMENDED,
+        settings={"placement": "auto"},
+        warm_up_s=WARM_UP_S,
+        learns_s=2 * LEARNS_S,
     ),
     Condition(
         "smartharvest, exclusive",

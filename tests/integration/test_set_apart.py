@@ -14,8 +14,10 @@ from smartharvest.agent.outcome import Ended, Restart
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.policy import Policy
+from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.host.target.spec import TargetSpec
+from smartharvest.lab.demo.groups import DemoGroups, Seams
 from tests.integration.supervisors import Script, settings_for, watch
 from tests.integration.worlds import World, make_world
 
@@ -92,3 +94,40 @@ def test_where_a_primary_would_be_left_without_a_cpu_it_goes_on_and_is_not_asked
     with Supervisor(settings, apart=True) as session:
         assert session.arrangement.exclusive is None
         assert isinstance(session.run(Barren(7), seconds=0.2), Ended)
+
+
+class Groups(DemoGroups):
+    """The demo's, of a world."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._policies = {}
+
+    def _settings(self) -> Settings:
+        return settings_for(self._world)
+
+
+def test_a_run_of_the_bench_goes_on_with_the_two_apart_for_the_rest_of_its_time(
+    quiet_world: World,
+) -> None:
+    before = quiet_world.files()
+    masks: list[tuple[str, str]] = []
+    begun: list[str] = []
+    waiting: list[Policy] = [Barren(7), Script(3)]
+
+    def take(_policy: Policy) -> Policy:
+        return waiting.pop(0)
+
+    figures = Groups(quiet_world).run_agent(
+        "adaptive",
+        1.5,
+        lambda: begun.append("begun"),
+        lambda: masks.append((quiet_world.mask("web"), quiet_world.mask("batch"))),
+        seams=Seams(wrap=take),
+        placement="auto",
+    )
+    assert begun == ["begun"]
+    assert masks[-1] == ("0-2", "3-7")
+    assert figures.harvested_cores > 0
+    assert waiting == []
+    assert quiet_world.files() == before

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
+from smartharvest.agent.outcome import Restart
+from smartharvest.agent.report import Report
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.policy import Policy
 from smartharvest.config.settings import Settings
@@ -30,6 +32,23 @@ CONTROLLERS = ("cpuset", "cpu")
 
 Role = Literal["primary", "elastic"]
 ROLES: tuple[Role, ...] = ("primary", "elastic")
+
+
+def _nothing() -> None:
+    """Where the run has begun."""
+
+
+def _figures(reports: Sequence[Report]) -> AgentFigures:
+    """Of one arrangement after the other."""
+    seconds = sum(one.seconds for one in reports)
+    lent_core_s = sum(one.harvested_cores * one.seconds for one in reports)
+    return AgentFigures(
+        harvested_cores=lent_core_s / seconds if seconds else 0.0,
+        short=sum(one.short_safeguards for one in reports),
+        long=sum(one.long_safeguards for one in reports),
+        agent_cpu_seconds=sum(one.agent_cpu_seconds for one in reports),
+        moves=sum(one.assignments for one in reports),
+    )
 
 
 @contextmanager
@@ -213,20 +232,22 @@ class DemoGroups:
         case: str = "",
         **settings: object,
     ) -> AgentFigures:
-        """A policy goes on with what it found in the last run of the same ``case``."""
+        """A policy goes on with what it found in the last run of the same ``case``. Where it is to
+        be arranged anew the host is, as by ``smartharvest agent``."""
         changed = dataclasses.replace(self._settings(), **{"policy": policy, **settings})  # type: ignore[arg-type]
-        with Supervisor(changed, make=seams.make_mechanism) as session:
-            placement = session.arrangement.settings.placement
-            name = f"{policy} {sorted(settings.items())} {seams.name} {placement} {case}"
-            if name not in self._policies:
-                self._policies[name] = seams.wrap(session.make_policy(policy))
-            report = session.run(
-                self._policies[name], seconds=seconds, started=started, finished=finished
-            ).report
-        return AgentFigures(
-            harvested_cores=report.harvested_cores,
-            short=report.short_safeguards,
-            long=report.long_safeguards,
-            agent_cpu_seconds=report.agent_cpu_seconds,
-            moves=report.assignments,
-        )
+        reports: list[Report] = []
+        left, apart, begin = None, False, started
+        while True:
+            with Supervisor(changed, left, apart=apart, make=seams.make_mechanism) as session:
+                placement = session.arrangement.settings.placement
+                name = f"{policy} {sorted(settings.items())} {seams.name} {placement} {case}"
+                if name not in self._policies:
+                    self._policies[name] = seams.wrap(session.make_policy(policy))
+                left_s = seconds - sum(one.seconds for one in reports)
+                outcome = session.run(
+                    self._policies[name], seconds=left_s, started=begin, finished=finished
+                )
+            reports.append(outcome.report)
+            if not isinstance(outcome, Restart):
+                return _figures(reports)
+            left, apart, begin = session.left, outcome.apart, _nothing
