@@ -59,6 +59,9 @@ def _ignore(_kind: str, **_details: Any) -> None:
     """Where there is no audit log."""
 
 
+_GAVE_NOTHING = "no way of sharing cores gave the batch anything"
+
+
 def _no_progress() -> None:
     """Where nobody waits for it."""
 
@@ -90,7 +93,11 @@ class Arrangement:
     ) -> None:
         # What an agent has handed over may show no more what the primaries had.
         was_exclusive = left is not None and left.arrangement.get("placement") == repr("exclusive")
-        self._placement = PlacementChoice(settings, "exclusive" if was_exclusive else None)
+        is_open = settings.placement == "auto" and not was_exclusive
+        self._goes_apart = apart and is_open and left is not None and left.fits(settings)
+        """Whether what is left of a shared arrangement becomes an exclusive one."""
+        exclusive = was_exclusive or self._goes_apart
+        self._placement = PlacementChoice(settings, "exclusive" if exclusive else None)
         self._left = left
         self._audit = audit
         self._claimed, self._was_claimed = claimed, False
@@ -130,12 +137,15 @@ class Arrangement:
     # --- entering ---------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
-        self._arrange()
+        if self._goes_apart:
+            self._arrange_apart(_GAVE_NOTHING)
+        else:
+            self._arrange()
         if self.settings.placement == "auto":
             if self.preemption.gives_way is False:
                 self._choose_placement(self.preemption.reason)
             elif self._apart:
-                self._choose_placement("no way of sharing cores gave the batch anything")
+                self._choose_placement(_GAVE_NOTHING)
         self._left = None
         self.cpus_come_and_go = True
         self._report()
@@ -165,18 +175,25 @@ class Arrangement:
         self.restore()
         del self.mechanism  # which is closed
         self._placement.make("exclusive")
+        if self._arrange_apart(because):
+            self.preemption = found
+
+    def _arrange_apart(self, because: str) -> bool:
+        """With exclusive placement, which is chosen by now; False: that was refused, and placement
+        is shared."""
         try:
             self._arrange()
         except (ConfigError, TargetError, WriteRefused) as error:
+            self._left, self._goes_apart = None, False  # the host has been given back
             self._stay_shared(error)
             self._arrange()
-            return
-        self.preemption = found
+            return False
         self._audit("placement", placement="exclusive", why=because)
         _log.warning(
             "Placement: exclusive: a lent core is taken out of the primary's cpuset, so that the "
             "two meet nowhere; --placement shared never writes it"
         )
+        return True
 
     def _arrange(self) -> None:
         settings = self.settings
@@ -204,6 +221,7 @@ class Arrangement:
                 self.undo.start_guardian(left)
                 if left is not None:
                     self.enter_phase(Phase.ARRANGING)
+                    self.undo.journal.note_arrangement(host_settings(settings))
             writer = None if self.undo is None else self.undo.writer
             self.targets = open_targets(settings, self.tree, elastic, writer)
             self.mechanism = self._make_mechanism(
@@ -215,7 +233,7 @@ class Arrangement:
             )
             self.confinement = self._look_for_confined()
             if writer is not None and self.elastic is not None:
-                had = None if left is None else left.primary_cpus
+                had = None if left is None or self._goes_apart else left.primary_cpus
                 self.exclusive = make_primary_side(
                     settings,
                     self.tree,
@@ -289,7 +307,7 @@ class Arrangement:
             if left is not None and self._left is None:
                 left.give_back()
             raise
-        if left is not None and not left.fits(self.settings):
+        if left is not None and not (self._goes_apart or left.fits(self.settings)):
             _log.info("Targets or arrangement changed: starting from the originals")
             left.give_back()
             left = self._left = None

@@ -127,7 +127,8 @@ class _Lifecycle:
                         supervisor.service.handing_over()
                         self._page.close()
                         replace_program(left)
-                    start = _Start(settings, left)
+                    apart = isinstance(outcome, Restart) and outcome.apart
+                    start = _Start(settings, left, apart=apart)
 
     def _run_once(self, start: _Start) -> Outcome:
         """One arrangement from its start to its end."""

@@ -253,9 +253,12 @@ class Supervisor:
         self._next = Restart, {"settings": settings, "keeps_arranged": keeps_arranged}
 
     def _set_apart(self) -> None:
-        """Ends the run where sharing cores gives the batch nothing, and a set of its own may."""
+        """Ends the run where sharing cores gives the batch nothing, and a set of its own may.
+
+        Meanwhile the batch has its minimum.
+        """
         if self.arrangement.may_set_apart():
-            details = {"settings": self.settings, "keeps_arranged": False, "apart": True}
+            details = {"settings": self.settings, "keeps_arranged": True, "apart": True}
             self._next = Restart, details
 
     # --- the run ----------------------------------------------------------------------------------

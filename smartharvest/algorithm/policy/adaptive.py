@@ -587,7 +587,8 @@ class Adaptive:
         self, why: str, *, by_little: bool | None = None, is_worthless: bool = False
     ) -> None:
         """For what is more careful and was fine; whether it is left ``by_little`` is judged by
-        waits unless it is known. What is worthless now may be worth much under another load."""
+        waits unless it is known. What is worthless now may be worth much under another load, and
+        says nothing of bolder ways."""
         way, record = self._now, self._records[self._now]
         if self._few:
             for meter in self._meters:
@@ -602,7 +603,7 @@ class Adaptive:
         else:
             retry = record.fail(self._periods, disaster=disaster)
         for bolder in range(way):
-            if self._includes(bolder, way):
+            if not is_worthless and self._includes(bolder, way):
                 # After this one, which puts it off again should it fail again.
                 self._records[bolder].retry_at = max(
                     self._records[bolder].retry_at, record.retry_at + 1

@@ -347,6 +347,21 @@ class Journal:
                 self._drop(key)
         self._forget_at = 2 * len(self._entries) + 64
 
+    def note_arrangement(self, arrangement: Mapping[str, str]) -> None:
+        """Says by which settings the host is arranged from now on, if these are others.
+
+        Raises RightsError if that cannot be written; then it says what it said.
+        """
+        before = self._header
+        if before["arrangement"] == dict(arrangement):
+            return
+        self._header = {**before, "arrangement": dict(arrangement)}
+        try:
+            self._save()
+        except RightsError:
+            self._header = before
+            raise
+
     def _put(self, key: tuple[object, ...], entry: Entry) -> None:
         self._entries[key] = entry
         is_followed = isinstance(entry, AffinityEntry) and entry.newcomers_since is not None

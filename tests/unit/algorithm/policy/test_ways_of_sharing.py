@@ -368,6 +368,16 @@ def test_a_way_that_lent_none_for_long_is_tried_soon_once_it_would() -> None:
     assert not any(failures for failures, *_ in json.loads(host.policy.dump())["records"])
 
 
+def test_a_way_that_lends_none_puts_off_no_bolder_one() -> None:
+    host = Host(hurt_by("everywhere", "part"), total=7, freezes=True)
+    host.leaves = 7
+    host.run(40)
+    assert "no more than 0.00 cores are lent" in host.policy.explanation
+    failed, again = host.begun("everywhere")
+    assert again - failed == RETRY_PERIODS + 1
+    assert again < host.begun("prediction")[1]
+
+
 def test_a_set_that_is_mostly_taken_back_counts_for_what_the_batch_has_of_it() -> None:
     host = Host(harmless, preempts=False, freezes=True, exclusive=True)
     host.leaves, host.apart_leaves = 6, 7

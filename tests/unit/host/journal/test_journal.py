@@ -54,6 +54,18 @@ def test_every_entry_is_on_disk_when_the_record_returns(tmp_path: Path) -> None:
     journal.close()
 
 
+def test_a_successor_reads_by_which_settings_the_host_is_arranged_now(tmp_path: Path) -> None:
+    shared, exclusive = {"placement": "'shared'"}, {"placement": "'exclusive'"}
+    journal = Journal(str(tmp_path), arrangement=shared)
+    journal.record_file("/g/cpuset.cpus", "0-3")
+    journal.note_arrangement(shared)
+    assert read_journal(journal.path).arrangement == shared
+    journal.note_arrangement(exclusive)
+    assert read_journal(journal.path).arrangement == exclusive
+    assert read_journal(journal.path).entries == (FileEntry("/g/cpuset.cpus", "0-3"),)
+    journal.close()
+
+
 def test_the_first_original_wins(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     journal.record_file("/g/cpuset.cpus", "0-3")
@@ -283,6 +295,7 @@ def test_a_disk_that_is_full_is_told_whatever_was_to_be_noted(
         lambda: journal.replace_affinity(101, 5, [0]),
         lambda: journal.withdraw_created("/g/new"),
         lambda: journal.record_file("/g/cpuset.cpus", "0-3"),
+        lambda: journal.note_arrangement({"placement": "'exclusive'"}),
     )
     for note in notes:
         with pytest.raises(RightsError, match="cannot be written: No space left on device"):
