@@ -55,11 +55,11 @@ from smartharvest.sensor.choice import Sensing
 _log = logging.getLogger(__name__)
 
 
+_GAVE_NOTHING = "no way of sharing cores gave the batch anything"
+
+
 def _ignore(_kind: str, **_details: Any) -> None:
     """Where there is no audit log."""
-
-
-_GAVE_NOTHING = "no way of sharing cores gave the batch anything"
 
 
 def _no_progress() -> None:

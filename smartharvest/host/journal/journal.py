@@ -348,9 +348,9 @@ class Journal:
         self._forget_at = 2 * len(self._entries) + 64
 
     def note_arrangement(self, arrangement: Mapping[str, str]) -> None:
-        """Says by which settings the host is arranged from now on, if these are others.
+        """Notes the settings that the host is arranged by from now on, if they are others.
 
-        Raises RightsError if that cannot be written; then it says what it said.
+        Raises RightsError if that cannot be written; the journal keeps the old ones then.
         """
         before = self._header
         if before["arrangement"] == dict(arrangement):

@@ -232,18 +232,20 @@ class DemoGroups:
         case: str = "",
         **settings: object,
     ) -> AgentFigures:
-        """A policy goes on with what it found in the last run of the same ``case``. Where it is to
-        be arranged anew the host is, as by ``smartharvest agent``."""
+        """A policy goes on with what it found in the last run of the same ``case``.
+
+        Like ``smartharvest agent``, the run arranges the host again where a supervisor asks for it.
+        """
         changed = dataclasses.replace(self._settings(), **{"policy": policy, **settings})  # type: ignore[arg-type]
         reports: list[Report] = []
         left, apart, begin = None, False, started
         while True:
             with Supervisor(changed, left, apart=apart, make=seams.make_mechanism) as session:
-                placement = session.arrangement.settings.placement
-                name = f"{policy} {sorted(settings.items())} {seams.name} {placement} {case}"
+                made_for = session.arrangement.settings.placement, session.capacity.total
+                name = f"{policy} {sorted(settings.items())} {seams.name} {made_for} {case}"
                 if name not in self._policies:
                     self._policies[name] = seams.wrap(session.make_policy(policy))
-                left_s = seconds - sum(one.seconds for one in reports)
+                left_s = max(0.0, seconds - sum(one.seconds for one in reports))
                 outcome = session.run(
                     self._policies[name], seconds=left_s, started=begin, finished=finished
                 )
