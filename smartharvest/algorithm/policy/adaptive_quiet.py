@@ -26,10 +26,10 @@ WITHOUT_BUFFER = 7
 its own, since there what a wait for each core does is too little known."""
 QUIET_STEP = 1.25
 """From a quiet time to the next longer one."""
-MOST_INFLATION = 0.05
-"""How much the waits may raise the median and the P99 of wait and run together; half of 10 %, since
+MOST_INFLATION = 0.06
+"""How much the waits may raise the median and the P99 of wait and run together; not 10 %, since
 requests of several threads meet more of them than each thread."""
-ENOUGH_INFLATION = 0.035
+ENOUGH_INFLATION = 0.042
 """Below this in both it lends sooner."""
 MOST_DISASTERS = 0.001
 """Share of waits longer than the P99 of the run times: they are the tail, however few."""

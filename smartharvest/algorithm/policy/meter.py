@@ -42,7 +42,7 @@ class Meter:
     """
 
     def __init__(self, cores: int, *, few: bool, meet: bool = True) -> None:
-        self._meet = meet
+        self._meet, self._few = meet, few
         self._knows_requests = not meet or cores > FEWEST
         """Which tasks work for one, and what those wait that do not."""
         self._far = far_of(cores)
@@ -105,7 +105,8 @@ class Meter:
     def begin_rest(self) -> None:
         """For a moment nothing is lent; then the same way goes on."""
         self._resting = _Looks(RECENT_LOOKS)
-        self.forget_usual()
+        if not self._few:  # there one rest tells too little of the tail
+            self.forget_usual()
 
     def end_rest(self, way: int) -> Slowdown:
         """What rests have told of the way, which is number ``way``."""

@@ -173,3 +173,17 @@ def test_a_rest_compares_the_medians_of_the_way_and_of_nothing_lent(
     meter.begin_rest()
     meter.add(Spans((), without), counts=True)
     assert meter.end_rest(0).mean == pytest.approx(longer, rel=0.25)
+
+
+@pytest.mark.parametrize(("few", "looks"), [(True, 12), (False, 6)])
+def test_where_cores_are_few_rests_together_tell_what_is_usual_else_the_last_one(
+    few: bool, looks: int
+) -> None:
+    meter = Meter(TOTAL, few=few)
+    for _ in range(2):
+        meter.begin_rest()
+        for _ in range(6):
+            meter.add(Spans((), USUAL), counts=True)
+        meter.end_rest(0)
+        meter.add(Spans(USUAL, (), USUAL), counts=True)
+    assert meter.usual_looks == looks
