@@ -411,10 +411,7 @@ class Adaptive:
         """Whether the way in force is too dear, and whether to try a bolder one."""
         if why := self._too_dear():
             if self._now == self._held and not self._is_disaster() and not self._may_compare():
-                self._enter(self._nothing)  # may be it would be as long then
-                if self._few:
-                    for meter in self._meters:
-                        meter.forget_usual()
+                self._see_usual()  # may be it would be as long then
             else:
                 self._leave(why)
         elif self._now > self._held:
@@ -451,6 +448,15 @@ class Adaptive:
         """From the way that is held, to see what it makes longer in ways that no wait shows."""
         self._now, self._unjudged = self._nothing, 1
         self._held_rests.begin(self._meters)
+
+    def _see_usual(self) -> None:
+        """Lends nothing for a moment, before the way that is held is left."""
+        if not self._few:
+            self._enter(self._nothing)
+            return
+        self._begin_rest()
+        for meter in self._meters:
+            meter.forget_usual()
 
     def _end_rest(self) -> None:
         self._now, self._is_new = self._held, True

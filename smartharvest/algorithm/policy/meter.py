@@ -19,6 +19,8 @@ LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many. What is usual is known for as long."""
 COMPARE_PERIODS = 60
 """After which it may be looked at again where it was known under more load."""
+SLOWER = 1.1
+"""... or on a slower machine: by so much its tasks take longer by themselves."""
 MOST_MORE_LOAD = 1.1
 """Times the spans of now: what was usual under more load says nothing,"""
 LATE_MORE_LOAD = 2.0
@@ -153,7 +155,15 @@ class Meter:
     def may_compare(self) -> bool:
         """Whether what is usual says something about the way in force, or was seen so lately that
         it would not if it were seen again."""
-        return self._usual_age < COMPARE_PERIODS or self._compares(self._recent)
+        if self._usual_age < COMPARE_PERIODS:
+            return True
+        return self._compares(self._recent) and not self._is_slower
+
+    @property
+    def _is_slower(self) -> bool:
+        """Whether tasks take longer by themselves now than when it was seen what is usual."""
+        now_ns = self._last_sums().without.quantile_ns(0.5)
+        return now_ns > SLOWER * self._usual.sums.taken.quantile_ns(0.5)
 
     def _compares(self, looks: _Looks) -> bool:
         most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
@@ -193,12 +203,15 @@ class Meter:
 
     def last(self) -> Pairs:
         """Of the last period that counts."""
+        # Where they meet, what is usual is in the same tasks.
+        usual = self._usual.sums if self.knows_usual and not self._meet else None
+        return Pairs(self._last_sums(), self._far, usual)
+
+    def _last_sums(self) -> Sums:
         sums = Sums()
         if self._recent.last is not None:
             sums.add(self._recent.last)
-        # Where they meet, what is usual is in the same tasks.
-        usual = self._usual.sums if self.knows_usual and not self._meet else None
-        return Pairs(sums, self._far, usual)
+        return sums
 
     def lately(self) -> Pairs:
         """Of all ways."""

@@ -55,6 +55,25 @@ def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
     assert "everywhere" not in host.periods[-50:]
 
 
+@pytest.mark.parametrize("as_long", [True, False])
+def test_of_few_cores_usual_is_seen_again_on_a_slower_machine_before_a_way_is_left(
+    monkeypatch: pytest.MonkeyPatch, as_long: bool
+) -> None:
+    monkeypatch.setattr(rests, "FIRST_REST_PERIODS", 100_000)  # no rest before that
+    slow: Durations = ((120_000, 900), (240_000, 95), (480_000, 5))
+    tail: Durations = ((120_000, 900), (320_000, 95), (480_000, 5))
+
+    host = Host(harmless, total=2)
+    host.run(20)
+    host.without, host.idle = slow, tail if as_long else slow
+    host.harms, began = (lambda way: tail if way.kind == "everywhere" else slow,), len(host.periods)
+    host.run(30)
+    since = host.periods[began:]
+    assert since.count("nothing") > 0
+    assert (since.count("nothing") < 10) is as_long
+    assert (since.count("everywhere") > 250) is as_long
+
+
 @pytest.mark.parametrize(
     ("answer_ns", "harmful", "entered"),
     [
