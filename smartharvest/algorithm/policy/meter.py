@@ -20,7 +20,7 @@ LATELY_PERIODS = 600
 COMPARE_PERIODS = 60
 """After which it may be looked at again where it was known under more load."""
 SLOWER = 1.1
-"""... or on a slower machine: by so much its tasks take longer by themselves."""
+"""... or on a faster machine: tasks take so many times as long by themselves now."""
 MOST_MORE_LOAD = 1.1
 """Times the spans of now: what was usual under more load says nothing,"""
 LATE_MORE_LOAD = 2.0

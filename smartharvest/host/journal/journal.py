@@ -350,7 +350,7 @@ class Journal:
     def note_arrangement(self, arrangement: Mapping[str, str]) -> None:
         """Notes the settings that the host is arranged by from now on, if they are others.
 
-        Raises RightsError if that cannot be written; the journal keeps the old ones then.
+        Raises RightsError if the disk takes no write; then the journal keeps the old settings.
         """
         before = self._header
         if before["arrangement"] == dict(arrangement):

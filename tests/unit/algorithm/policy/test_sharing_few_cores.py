@@ -33,10 +33,13 @@ def test_of_few_cores_what_is_usual_is_known_before_a_trial(total: int, waits: b
     assert (first >= LEAST_USUAL_LOOKS) is waits
 
 
-def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(rests, "FIRST_REST_PERIODS", 100_000)  # no rest before that
+@pytest.fixture
+def no_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rests, "FIRST_REST_PERIODS", 100_000)
+
+
+@pytest.mark.usefixtures("no_rests")
+def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left() -> None:
     less: Durations = ((100_000, 450), (200_000, 48), (400_000, 2))
     tail: Durations = ((100_000, 450), (260_000, 48), (400_000, 2))
 
@@ -55,11 +58,11 @@ def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
     assert "everywhere" not in host.periods[-50:]
 
 
+@pytest.mark.usefixtures("no_rests")
 @pytest.mark.parametrize("as_long", [True, False])
 def test_of_few_cores_usual_is_seen_again_on_a_slower_machine_before_a_way_is_left(
-    monkeypatch: pytest.MonkeyPatch, as_long: bool
+    as_long: bool,
 ) -> None:
-    monkeypatch.setattr(rests, "FIRST_REST_PERIODS", 100_000)  # no rest before that
     slow: Durations = ((120_000, 900), (240_000, 95), (480_000, 5))
     tail: Durations = ((120_000, 900), (320_000, 95), (480_000, 5))
 
