@@ -17,7 +17,7 @@ USUAL_LOOKS = 100
 """So many of the last ones with nothing lent are kept there."""
 LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many. What is usual is known for as long."""
-COMPARE_PERIODS = 60
+COMPARE_PERIODS = 20
 """After which it may be looked at again where it was known under more load."""
 SLOWER = 1.1
 """... or on a faster machine: tasks take so many times as long by themselves now."""
@@ -27,8 +27,8 @@ LATE_MORE_LOAD = 2.0
 """... or little, where idle cores answer late: they do so less often under more load."""
 ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
-LATE_ANSWER = 0.4
-"""... which is late from this part of the median span on."""
+LATE_ANSWER, STILL_LATE = 0.4, 0.25
+"""... which is late from this part of the median span on, and down to this one."""
 FEWEST = 2
 """Where so few cores meet the group nobody has measured whether tasks tell what requests take."""
 LEAST_REST_SPANS = 100
@@ -65,6 +65,9 @@ class Meter:
         self.slowdowns: dict[int, Slowdown] = {}
         """By the way's number."""
         self._idle_answer_ns = 0.0
+        self.idles_late = False
+        """Whether an idle core answers so late that keeping one idle may cost more than keeping
+        none."""
 
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
         """Of one look at so many periods; whether it ``counts`` for the way in force."""
@@ -86,11 +89,18 @@ class Meter:
         else:
             self._recent.add(spans, periods)
             self._long.add(spans, periods)
+        self._see_if_late()
         if not spans.lent:
             if not self.knows_usual:
                 self._usual.clear()
             self._usual.add(spans, periods)
             self._usual_age = 0
+
+    def _see_if_late(self) -> None:
+        typical_ns = self._recent.sums.without.quantile_ns(0.5)
+        if typical_ns > 0:
+            part = STILL_LATE if self.idles_late else LATE_ANSWER
+            self.idles_late = self._idle_answer_ns > part * typical_ns
 
     def fade(self, periods: int) -> None:
         """So many have passed."""
@@ -139,12 +149,6 @@ class Meter:
     def knows_usual(self) -> bool:
         """Whether it is known how long spans are with nothing lent."""
         return self._usual_age < LATELY_PERIODS and self._usual.periods > 0
-
-    @property
-    def idles_late(self) -> bool:
-        """Whether an idle core answers so late that keeping one idle may cost more than keeping
-        none."""
-        return self._idle_answer_ns > LATE_ANSWER * self._recent.sums.without.quantile_ns(0.5) > 0
 
     @property
     def usual_looks(self) -> int:

@@ -152,6 +152,26 @@ def test_what_was_usual_under_more_load_says_nothing() -> None:
     assert lent_after(twice, TAIL).too_long(0.1)
 
 
+@pytest.mark.parametrize(
+    ("answers_ns", "late"),
+    [
+        ([30_000], False),
+        ([45_000], True),
+        ([45_000] * 9 + [30_000] * 99, True),
+        ([45_000] * 9 + [20_000] * 99, False),
+    ],
+)
+def test_idle_cores_that_answered_late_do_so_until_they_answer_much_earlier(
+    answers_ns: list[int], late: bool
+) -> None:
+    meter = Meter(2, few=True)
+    for answer_ns in answers_ns:
+        meter.add(Spans(USUAL, (), USUAL, idle_answer_ns=answer_ns), counts=True)
+    assert meter.idles_late is late
+    meter.begin()
+    assert meter.idles_late is late
+
+
 def test_what_was_usual_long_ago_says_nothing() -> None:
     assert lent_after(TAIL, TAIL, periods=LATELY_PERIODS).too_long(0.1)
 

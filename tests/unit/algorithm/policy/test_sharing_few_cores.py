@@ -59,6 +59,23 @@ def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left()
 
 
 @pytest.mark.usefixtures("no_rests")
+def test_of_few_cores_usual_is_seen_again_soon_where_the_load_falls_in_steps() -> None:
+    def under(load: int) -> tuple[Durations, Durations]:
+        usual: Durations = ((100_000, 9 * load), (200_000, load - 2), (400_000, 2))
+        longer: Durations = ((100_000, 9 * load), (260_000, load - 2), (400_000, 2))
+        return usual, longer
+
+    host = Host(lambda _way: longer, total=2)
+    for load, seconds in ((100, 20), (80, 4), (60, 4), (45, 4)):
+        host.without, longer = under(load)
+        host.idle, began = longer, len(host.periods)
+        host.run(seconds)
+        if load < 100:
+            assert 0 < host.periods[began:].count("nothing") < 10
+    assert set(host.periods[150:]) == {"everywhere", "nothing"}
+
+
+@pytest.mark.usefixtures("no_rests")
 @pytest.mark.parametrize("as_long", [True, False])
 def test_of_few_cores_usual_is_seen_again_on_a_slower_machine_before_a_way_is_left(
     as_long: bool,
