@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -212,5 +213,49 @@ int64_t probe_ping_pong(int64_t round_trips) {
     }
     close(ball.there);
     close(ball.back);
+    return result;
+}
+
+enum { LINE_BYTES = 64 };
+
+/* Lines of a cache, each with the address of the next: one cycle in an order that no prefetcher
+ * knows (Sattolo). */
+static void chain(char *memory, uint32_t *order, int64_t lines) {
+    uint32_t random = 1;
+    for (int64_t i = 0; i < lines; i++)
+        order[i] = (uint32_t)i;
+    for (int64_t i = lines - 1; i > 0; i--) {
+        random = random * 1664525 + 1013904223;
+        const int64_t j = (int64_t)((uint64_t)random * (uint64_t)i >> 32);
+        const uint32_t kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+    for (int64_t i = 0; i < lines; i++)
+        *(char **)(memory + LINE_BYTES * i) = memory + LINE_BYTES * (int64_t)order[i];
+}
+
+/* Nanoseconds of `loads` that each need the one before, all over `bytes` of memory that were loaded
+ * once before. Or -errno. */
+int64_t probe_loads(int64_t bytes, int64_t loads) {
+    const int64_t lines = bytes / LINE_BYTES;
+    uint32_t *order = malloc((size_t)lines * sizeof(*order));
+    char *memory =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int64_t result = -ENOMEM;
+    if (order != NULL && memory != MAP_FAILED) {
+        madvise(memory, (size_t)bytes, MADV_HUGEPAGE);
+        chain(memory, order, lines);
+        char *at = memory;
+        for (int64_t i = 0; i < lines; i++)
+            at = *(char *volatile *)at;
+        const int64_t start = now_ns();
+        for (int64_t i = 0; i < loads; i++)
+            at = *(char *volatile *)at;
+        result = now_ns() - start;
+    }
+    if (memory != MAP_FAILED)
+        munmap(memory, (size_t)bytes);
+    free(order);
     return result;
 }

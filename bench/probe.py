@@ -6,7 +6,7 @@ import ctypes
 import errno
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -33,6 +33,7 @@ def _library() -> ctypes.CDLL:
         ("probe_wave", None, [int64, int64, pointer]),
         ("probe_logged_wave", None, [int64, int64, ctypes.c_uint32, int64, pointer]),
         ("probe_ping_pong", int64, [int64]),
+        ("probe_loads", int64, [int64, int64]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -82,6 +83,23 @@ def logged_wave(on_ns: int, off_ns: int, seed: int, capacity: int, log: int) -> 
 def ping_pong_ns(round_trips: int) -> float:
     """Nanoseconds of one context switch between two threads on the one CPU of the caller."""
     return _check(_library().probe_ping_pong(round_trips)) / (2 * round_trips)
+
+
+def load_ns(size: int, loads: int, cpus: Collection[int]) -> float:
+    """Mean nanoseconds of a load from ``size`` bytes of memory, of as many one after another on
+    each of ``cpus``, which may share their caches with different neighbours.
+
+    Raises OSError.
+    """
+    allowed = os.sched_getaffinity(0)
+    took_ns = 0
+    try:
+        for cpu in cpus:
+            os.sched_setaffinity(0, {cpu})
+            took_ns += _check(_library().probe_loads(size, loads))
+    finally:
+        os.sched_setaffinity(0, allowed)
+    return took_ns / (loads * len(cpus))
 
 
 def fifo_allowed() -> bool:

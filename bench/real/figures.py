@@ -41,6 +41,8 @@ class Slice:
     stood_still: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Numbers of those that a standstill of the whole machine touched."""
     standstills_ms: Sequence[float] = ()
+    load_ns: float = 0.0
+    """What a load that missed the second level of caches took before it."""
 
 
 def kept_share(kept: Sequence[Slice], measured: Sequence[Slice]) -> float:
@@ -92,6 +94,7 @@ def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: fl
             "long": sum(one.long for one in slices),
         },
         "standstills_ms": [length for one in slices for length in one.standstills_ms],
+        "load_ns": rounded(float(np.median([one.load_ns for one in slices]))),
         "steal_cores": rounded(sum(one.steal_core_s for one in slices) / seconds),
         "agent_cores": rounded(sum(one.agent_core_s for one in slices) / seconds),
     }

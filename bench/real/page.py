@@ -39,7 +39,9 @@ alone, **not protected** if the whole interval is above that, and otherwise this
 *Lent* is what the agent says; *consumed* is the CPU time the batch really had, in cores; *work* is
 what it got done, in units of what it does with a core of its own and the machine to itself: ways
 are compared by these two. *Agent* is what the agent used, in cores, and *withheld* what the
-hypervisor kept for itself.
+hypervisor kept for itself. *Load ns* is what a load took that missed the second level of caches,
+in the mean of the CPUs and the median of the moments before its slices: the third level is shared
+with others, whom nothing else shows.
 """
 
 
@@ -193,7 +195,7 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
     steps = any(row["p99_steps_us"] for row in rows.values())
     heads = ["P50 µs", "P99 µs", "median round's P99 µs", "P99.9 µs"]
     heads += ["P50", "P99", "pooled P99", "P99.9"]
-    heads += ["lent", "consumed", "work", "agent", "withheld", "left out", "verdict"]
+    heads += ["lent", "consumed", "work", "agent", "withheld", "load ns", "left out", "verdict"]
     heads += ["P99 of each step µs"] if steps else []
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for row_name, row in rows.items():
@@ -216,7 +218,7 @@ def _cells(row: Node, steps: bool) -> list[str]:
     cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
     cells.insert(2, f"{median(row['p99_rounds_us']):g}")
     cells += _ratios(row, "to_alone", ("p50", "p99", "pooled_p99", "p999"))
-    cells += [*_cores(row), _left_out(row)]
+    cells += [*_cores(row), f"{row['load_ns']:.0f}" if "load_ns" in row else "", _left_out(row)]
     cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
     if row["unanswered"]:
         cells[-1] += f"; {row['unanswered']} of {row['requests']} unanswered"

@@ -171,3 +171,8 @@ def test_each_step_of_the_load_has_its_own_p99() -> None:
     latency = np.where(arrivals < 2_000_000_000, 100_000, 300_000)
     one = Slice(arrivals, latency, 4.0, 0, 0.0, None)
     assert summarize([one], shape=(1.0, 2.0), batch_unit=0.0)["p99_steps_us"] == [100.0, 300.0]
+
+
+def test_a_row_has_the_median_of_what_loads_took_before_its_slices() -> None:
+    slices = [dataclasses.replace(made_slice(), load_ns=ns) for ns in (20.0, 150.0, 25.0)]
+    assert summarize(slices, shape=(1.0,), batch_unit=0.0)["load_ns"] == 25.0

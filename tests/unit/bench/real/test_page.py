@@ -24,6 +24,7 @@ def row(ratio: float, interval: tuple[float, float], work: float) -> dict[str, A
         "batch_work_cores": work,
         "agent_cores": 0.02,
         "steal_cores": 0.01,
+        "load_ns": 123.4,
         "left_out": 0.125,
         "to_alone": {"p50": entry, "p99": entry, "p999": entry, "pooled_p99": entry},
         "to_rival": {"p50": entry, "p99": entry, "p999": entry, "pooled_p99": entry},
@@ -100,7 +101,14 @@ def test_every_row_and_every_experiment_is_on_the_page() -> None:
     assert "| adaptive-quiet | 100 | 200 | 250 | 900 | 1.00 (0.90..1.05)" in text
     assert "*Skipped: no server.*" in text
     assert "*guests* could not be measured: qemu ended." in text
+    assert "| 0.01 | 123 | 12% | not protected" in text
     assert "picture real-one" in text
+
+
+def test_a_row_from_before_loads_were_timed_is_on_the_page() -> None:
+    old = {key: value for key, value in row(*BAD, 1.5).items() if key != "load_ns"}
+    text = "\n".join(experiments_part(document(rows(old, row(*SAFE, 1.0))), show))
+    assert "| 0.01 |  | 12% | not protected" in text
 
 
 def test_ablations_stand_beside_the_agent_as_it_is() -> None:
