@@ -235,8 +235,8 @@ static void chain(char *memory, uint32_t *order, int64_t lines) {
         *(char **)(memory + LINE_BYTES * i) = memory + LINE_BYTES * (int64_t)order[i];
 }
 
-/* Nanoseconds of `loads` that each need the one before, all over `bytes` of memory that were loaded
- * once before. Or -errno. */
+/* Nanoseconds of CPU time of `loads` that each need the one before, all over `bytes` of memory that
+ * were loaded once before. Or -errno. */
 int64_t probe_loads(int64_t bytes, int64_t loads) {
     const int64_t lines = bytes / LINE_BYTES;
     uint32_t *order = malloc((size_t)lines * sizeof(*order));
@@ -249,10 +249,10 @@ int64_t probe_loads(int64_t bytes, int64_t loads) {
         char *at = memory;
         for (int64_t i = 0; i < lines; i++)
             at = *(char *volatile *)at;
-        const int64_t start = now_ns();
+        const int64_t start = cpu_ns();
         for (int64_t i = 0; i < loads; i++)
             at = *(char *volatile *)at;
-        result = now_ns() - start;
+        result = cpu_ns() - start;
     }
     if (memory != MAP_FAILED)
         munmap(memory, (size_t)bytes);

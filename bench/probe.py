@@ -18,6 +18,8 @@ from smartharvest.agent.loop_builder import FIFO_PRIORITY
 
 SCHEDULINGS = ("other", "short-slice", "fifo")
 """The first is every thread's, the others are the polling loop's choices."""
+LOADED_BYTES, LOADS = 4 << 20, 100_000
+"""More than a second level of caches holds, and much less than a third."""
 
 
 @functools.cache
@@ -85,21 +87,19 @@ def ping_pong_ns(round_trips: int) -> float:
     return _check(_library().probe_ping_pong(round_trips)) / (2 * round_trips)
 
 
-def load_ns(size: int, loads: int, cpus: Collection[int]) -> float:
-    """Mean nanoseconds of a load from ``size`` bytes of memory, of as many one after another on
-    each of ``cpus``, which may share their caches with different neighbours.
-
-    Raises OSError.
+def load_ns(cpus: Collection[int]) -> float:
+    """CPU time of a load that misses the second level of caches, in the mean of ``cpus``, which
+    may share the third with different neighbours. Takes 20 ms and more on each. Raises OSError.
     """
     allowed = os.sched_getaffinity(0)
     took_ns = 0
     try:
         for cpu in cpus:
             os.sched_setaffinity(0, {cpu})
-            took_ns += _check(_library().probe_loads(size, loads))
+            took_ns += _check(_library().probe_loads(LOADED_BYTES, LOADS))
     finally:
         os.sched_setaffinity(0, allowed)
-    return took_ns / (loads * len(cpus))
+    return took_ns / (LOADS * len(cpus))
 
 
 def fifo_allowed() -> bool:

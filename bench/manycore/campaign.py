@@ -16,8 +16,11 @@ from bench.manycore import samples
 from bench.manycore.disk import MODULE, ready
 from bench.manycore.guest import Guest, GuestEndedError, Shape, booted
 from bench.manycore.plan import Experiment, Step, next_round, rounds_of
+from bench.probe import load_ns
 from bench.progress import clock
 from bench.real.conditions import Condition
+from bench.statistics import rounded
+from smartharvest.host.process.tasks import online_cpus
 from tests.lab.kernels import Kernel
 
 BOOT_SILENT_S = 120.0
@@ -268,6 +271,7 @@ def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str,
         "round": step.round,
         "at": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
         "learned_s": step.condition.learns_s,
+        "load_ns": rounded(load_ns(online_cpus())),
         **result,
     }
 

@@ -53,7 +53,8 @@ learned for {LEARNS_S:.0f} s before the first round, but in steps. Ratios are to
 round's, with the 95 % interval of a bootstrap over rounds and blocks of 100 ms. A row is
 **protected** if its P99's whole interval is at most {ALLOWED - 1:.0%} above alone, **not
 protected** if the whole interval is above that. *Work* is in cores: what the batch does with one
-CPU and the machine to itself is 1.
+CPU and the machine to itself is 1. *Load ns* is what a load that misses the second level of caches
+took on the host after each slice: the third level is shared with others, and an emulator is large.
 
 At light load a request's own CPU time may grow by a third as soon as another virtual CPU is busy
 ([figures](adaptive.md#on-eight-emulated-cpus)): there rows with a batch are to be held against a
@@ -293,14 +294,15 @@ def _table(key: Measured, rows: Mapping[str, Row]) -> Iterator[str]:
         )
     yield ""
     heads = ["P50 µs", "P99 µs", "P50", "P99", "P99.9", "", "lent", "consumed", "work"]
-    heads += ["safeguards short, long", "agent", "rounds", "guest s"]
+    heads += ["safeguards short, long", "agent", "load ns", "rounds", "guest s"]
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for name, row in rows.items():
         cells = _latency(row)
         lent, work, acted = row["harvested_cores"], row["batch_work_cores"], row["safeguards"]
         cells += ["" if lent is None else f"{lent:.2f}", f"{row['batch_cores']:.2f}"]
         cells += ["" if work is None else f"{work:.2f}", f"{acted['short']}, {acted['long']}"]
-        cells += [f"{row['agent_cores']:.3f}", f"{row['rounds']}", f"{row['guest_s']:.1f}"]
+        loaded = f"{row['load_ns']:.0f}" if row["load_ns"] else ""
+        cells += [f"{row['agent_cores']:.3f}", loaded, f"{row['rounds']}", f"{row['guest_s']:.1f}"]
         yield f"| {name}{' †' if row['delayed'] else ''} | " + " | ".join(cells) + " |"
     if len(trades(rows)) >= FEWEST_DRAWN:
         yield f"\n![P99 to alone against batch work]({PICTURES}/{picture_of(key)})"

@@ -103,4 +103,5 @@ def as_slice(sample: Mapping[str, Any], requests: str = "requests") -> Slice:
         short=sample["short"],
         long=sample["long"],
         agent_core_s=sample["agent_core_s"] * measured_part(sample),
+        load_ns=sample.get("load_ns", 0.0),
     )

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import probe
 from bench.compiling import build_program
 from bench.machine import steal_s
+from bench.probe import load_ns
 from bench.real.batch import NEEDED
 from bench.real.bootstrap import BLOCK_NS
 from bench.real.conditions import BASELINE, RIVAL, UNCHANGED, Condition, Experiment
@@ -44,8 +44,6 @@ from smartharvest.lab.demo.figures import NO_AGENT
 from smartharvest.lab.demo.groups import DemoGroups, demo_groups
 from smartharvest.lab.demo.standstill import Standstills
 
-LOADED_BYTES, LOADS = 4 << 20, 100_000
-"""More than a second level of caches holds and much less than a third; some 20 ms a CPU."""
 SETTLE_S = 0.2
 """Between arranging a condition and measuring it."""
 CALIBRATION: Load = [(1.5, 500.0)]
@@ -355,7 +353,7 @@ class Stage:
         readings: list[_Reading] = []
         began_ns: list[int] = []
         watched_s: list[float] = []
-        load_ns = probe.load_ns(LOADED_BYTES, LOADS, self.groups.cpus)
+        loaded_ns = load_ns(self.groups.cpus)
         with ExitStack() as stack:
             work = stack.enter_context(batch(experiment.batch)) if condition.batch else None
             traffic = stack.enter_context(
@@ -424,5 +422,5 @@ class Stage:
             ),
             stood_still=stood_still(still, began_ns[0], blocks, BLOCK_NS),
             standstills_ms=[rounded((until_ns - from_ns) / 1e6) for from_ns, until_ns in still],
-            load_ns=load_ns,
+            load_ns=loaded_ns,
         )

@@ -227,6 +227,11 @@ def test_requests_of_the_warm_up_do_not_count() -> None:
     assert counted.latency_ns.tolist() == every.latency_ns[kept].tolist()
 
 
+def test_a_row_says_what_loads_took_on_the_host_if_that_was_measured() -> None:
+    timed = [{**one, "load_ns": 77.7} for one in MEASURED]
+    assert ("| 78 | " in page(timed, []), "| 78 | " in page(MEASURED, [])) == (True, False)
+
+
 def test_work_is_in_the_cores_of_the_host_that_did_it() -> None:
     faster = [{**one, "unit": 300.0, "units": 3 * one["units"]} for one in MEASURED[10:]]
     (one,), (both,) = (tables(rows).values() for rows in (MEASURED, [*MEASURED[:10], *faster]))
