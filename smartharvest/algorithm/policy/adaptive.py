@@ -38,7 +38,6 @@ from smartharvest.algorithm.policy.base import (
 )
 from smartharvest.algorithm.policy.meter import Meter
 from smartharvest.algorithm.policy.records import (
-    MARGINAL_RETRY_PERIODS,
     RETRY_PERIODS,
     Kept,
     Record,
@@ -73,6 +72,8 @@ TRY_PART = 0.5
 """A trial begins while what all ways cost lately is within this part of the budget."""
 FORGET_PERIODS = 600
 """A way that is held for so long counts one failure less."""
+LONG_PERIODS = 100
+"""A way that was held for so long fails by little for the first time."""
 MARGINAL = 2.0
 """Times the budget: of few cores a way that stays within it failed by little."""
 MOST_MOVING = 0.01
@@ -596,6 +597,7 @@ class Adaptive:
         waits unless it is known. What is worthless now may be worth much under another load, and
         says nothing of bolder ways."""
         way, record = self._now, self._records[self._now]
+        was_held = way == self._held
         if self._few:
             for meter in self._meters:
                 meter.note_left(way)
@@ -605,7 +607,9 @@ class Adaptive:
         if is_worthless:
             retry = record.put_off(self._periods, RETRY_PERIODS)
         elif by_little:
-            retry = record.put_off(self._periods, MARGINAL_RETRY_PERIODS)
+            if was_held and self._since >= LONG_PERIODS:
+                record.marginal = 0
+            retry = record.fail_by_little(self._periods)
         else:
             retry = record.fail(self._periods, disaster=disaster)
         for bolder in range(way):
@@ -616,7 +620,6 @@ class Adaptive:
                 )
         short = self._ways[way].short
         self._why = f", since with {short} {why}; it is tried again after {retry // 10} s"
-        was_held = way == self._held
         follows = self._held
         if was_held:
             later = range(way + 1, self._nothing)

@@ -15,9 +15,9 @@ RETRY_PERIODS = 200
 """After which a way that failed may be tried again,"""
 RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 6_400
-MARGINAL_RETRY_PERIODS = 50
-"""... or so soon where it failed by little, which counts for nothing: then what was spent lately
-limits it."""
+MARGINAL_RETRY_PERIODS, MOST_MARGINAL = 50, 4
+"""... or so soon where it failed by little, and twice as long each time that it does so in a row,
+up to the last number: a trial may take seconds, and costs the budget each time."""
 DISASTER_FAILURES = 2
 """A way that ends in a disaster counts so many more."""
 MOST_FAILURES = 10
@@ -45,6 +45,8 @@ class Record:
     fine: bool = False
     moving: float = 0.0
     """Share of a core that its moves take."""
+    marginal: int = 0
+    """Times in a row that it failed by little."""
     rests: int = 0
     """From which it was compared with nothing lent."""
     lent: float = 0.0
@@ -67,6 +69,11 @@ class Record:
         retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**self.failures)
         self.failures = min(self.failures + 1, MOST_FAILURES)
         return self.put_off(period, retry)
+
+    def fail_by_little(self, period: int) -> int:
+        """It is too dear by so little that another load may not be. As ``fail``."""
+        self.marginal = min(self.marginal + 1, MOST_MARGINAL)
+        return self.put_off(period, MARGINAL_RETRY_PERIODS * 2 ** (self.marginal - 1))
 
     def put_off(self, period: int, retry: int) -> int:
         """It is left, and may be tried again after so many periods; that is no failure."""
@@ -134,7 +141,9 @@ class Kept:
                 [[way, one.rests, one.mean, one.variance] for way, one in each.items()]
                 for each in self.slowdowns
             ],
-            "records": [[one.failures, one.retry_at, int(one.fine)] for one in self.records],
+            "records": [
+                [one.failures, one.retry_at, int(one.fine), one.marginal] for one in self.records
+            ],
         }
         return json.dumps(kept).encode()
 
@@ -147,8 +156,8 @@ class Kept:
         try:
             kept = json.loads(dumped)
             records = [
-                Record(int(failures), int(retry), fine=bool(fine))
-                for failures, retry, fine in kept["records"]
+                Record(int(failures), int(retry), fine=bool(fine), marginal=int(marginal))
+                for failures, retry, fine, marginal in kept["records"]
             ]
             held, primaries = int(kept["held"]), int(kept["primaries"])
             barren = int(kept["barren"])
@@ -169,7 +178,9 @@ class Kept:
             raise ValueError("no evidence for these primaries")
         for record in records:
             if not (
-                0 <= record.failures <= MOST_FAILURES and 0 <= record.retry_at <= MOST_RETRY_PERIODS
+                0 <= record.failures <= MOST_FAILURES
+                and 0 <= record.retry_at <= MOST_RETRY_PERIODS
+                and 0 <= record.marginal <= MOST_MARGINAL
             ):
                 raise ValueError("no evidence: a number is out of range")
         for way, one in (item for each in slowdowns for item in each.items()):

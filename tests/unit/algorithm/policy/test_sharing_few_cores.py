@@ -203,6 +203,44 @@ def test_of_few_cores_one_that_fails_by_little_is_not_put_off_for_it(
     assert (begun < 4, failures > 0) == (put_off, put_off)
 
 
+def pauses(host: Host) -> list[int]:
+    """Periods from each end of everything to its next begin."""
+    begun = host.begun("everywhere")
+    held = [number for number, way in enumerate(host.periods) if way == "everywhere"]
+    ended = [number + 1 for number in held if number + 1 not in held]
+    return [begin - end for end, begin in zip(ended, begun[1:], strict=False)]
+
+
+LITTLE_LONGER: Durations = ((115_000, 900), (230_000, 95), (460_000, 5))
+
+
+def test_of_few_cores_what_fails_by_little_in_a_row_is_tried_later_and_later() -> None:
+    host = Host(lambda way: LITTLE_LONGER if way.kind == "everywhere" else USUAL, total=2)
+    host.run(200)
+    first, second, third, fourth, fifth, *_ = pauses(host)
+    assert 50 <= first < 70
+    assert 100 <= second < 120
+    assert 200 <= third < 220
+    assert 400 <= fourth < 420
+    assert 400 <= fifth < 420
+
+
+@pytest.mark.usefixtures("no_rests")
+@pytest.mark.parametrize(("fine_s", "pause"), [(15, 200), (35, 50)])
+def test_of_few_cores_what_was_held_for_long_fails_by_little_as_if_for_the_first_time(
+    fine_s: int, pause: int
+) -> None:
+    host = Host(lambda way: spans if way.kind == "everywhere" else USUAL, total=2)
+    spans = LITTLE_LONGER
+    host.run(8)
+    spans = USUAL
+    host.run(fine_s)
+    assert host.periods[-1] == "everywhere"
+    spans = LITTLE_LONGER
+    host.run(35)
+    assert pause <= pauses(host)[2] < pause + 20
+
+
 @pytest.mark.parametrize(("far", "put_off"), [(9, True), (1, False)])
 def test_of_few_cores_what_fails_by_more_over_many_trials_is_put_off(
     far: int, put_off: bool

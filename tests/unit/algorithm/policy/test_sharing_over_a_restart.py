@@ -9,6 +9,7 @@ import pytest
 from tests.unit.algorithm.policy.sharing_host import (
     ALL,
     AWFUL,
+    USUAL,
     Harm,
     Host,
     harmless,
@@ -49,6 +50,17 @@ def test_after_a_restart_it_does_not_try_again_what_was_harmful() -> None:
     assert not {"everywhere", "wait:100us"} & set(after.periods)
 
 
+def test_after_a_restart_it_knows_what_failed_by_little_in_a_row() -> None:
+    longer = tuple((round(ns * 1.15), count) for ns, count in USUAL)
+    host = Host(lambda way: longer if way.kind == "everywhere" else USUAL, total=2)
+    host.run(60)
+    after = Host(*host.harms, total=2)
+    after.policy.load(host.policy.dump())
+    before, now = (json.loads(one.policy.dump())["records"][0] for one in (host, after))
+    assert before[3] > 1
+    assert now == before
+
+
 def test_what_has_become_harmful_over_a_restart_is_left_at_once() -> None:
     host = Host(harmless)
     assert host.run(60) == "everywhere"
@@ -82,6 +94,8 @@ def test_evidence_goes_on_over_many_restarts() -> None:
         (("records",), []),
         (("records", 0, 1), 1e300),
         (("records", 0, 0), -1),
+        (("records", 0, 3), -1),
+        (("records", 0, 3), 99),
         (("primaries",), 0),
         (("primaries",), []),
         (("slowdowns",), []),
