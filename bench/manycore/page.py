@@ -294,15 +294,17 @@ def _table(key: Measured, rows: Mapping[str, Row]) -> Iterator[str]:
         )
     yield ""
     heads = ["P50 µs", "P99 µs", "P50", "P99", "P99.9", "", "lent", "consumed", "work"]
-    heads += ["safeguards short, long", "agent", "load ns", "rounds", "guest s"]
+    heads += ["safeguards short, long", "agent", "rounds", "guest s"]
+    timed = any(row["load_ns"] for row in rows.values())
+    heads += ["load ns"] if timed else []
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for name, row in rows.items():
         cells = _latency(row)
         lent, work, acted = row["harvested_cores"], row["batch_work_cores"], row["safeguards"]
         cells += ["" if lent is None else f"{lent:.2f}", f"{row['batch_cores']:.2f}"]
         cells += ["" if work is None else f"{work:.2f}", f"{acted['short']}, {acted['long']}"]
-        loaded = f"{row['load_ns']:.0f}" if row["load_ns"] else ""
-        cells += [f"{row['agent_cores']:.3f}", loaded, f"{row['rounds']}", f"{row['guest_s']:.1f}"]
+        cells += [f"{row['agent_cores']:.3f}", f"{row['rounds']}", f"{row['guest_s']:.1f}"]
+        cells += [f"{row['load_ns']:.0f}" if row["load_ns"] else ""] if timed else []
         yield f"| {name}{' †' if row['delayed'] else ''} | " + " | ".join(cells) + " |"
     if len(trades(rows)) >= FEWEST_DRAWN:
         yield f"\n![P99 to alone against batch work]({PICTURES}/{picture_of(key)})"
