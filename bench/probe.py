@@ -6,7 +6,7 @@ import ctypes
 import errno
 import functools
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,19 +87,20 @@ def ping_pong_ns(round_trips: int) -> float:
     return _check(_library().probe_ping_pong(round_trips)) / (2 * round_trips)
 
 
-def load_ns(cpus: Collection[int]) -> float:
-    """CPU time of a load that misses the second level of caches, in the mean of ``cpus``, which
-    may share the third with different neighbours. Takes 20 ms and more on each. Raises OSError.
+def load_ns() -> float:
+    """CPU time of a load that misses the second level of caches, in the mean of the CPUs that this
+    thread may use: they may share the third with different neighbours. Takes 20 ms and more on
+    each. Raises OSError.
     """
     allowed = os.sched_getaffinity(0)
     took_ns = 0
     try:
-        for cpu in cpus:
+        for cpu in allowed:
             os.sched_setaffinity(0, {cpu})
             took_ns += _check(_library().probe_loads(LOADED_BYTES, LOADS))
     finally:
         os.sched_setaffinity(0, allowed)
-    return took_ns / (LOADS * len(cpus))
+    return took_ns / (LOADS * len(allowed))
 
 
 def fifo_allowed() -> bool:

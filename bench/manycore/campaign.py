@@ -20,7 +20,6 @@ from bench.probe import load_ns
 from bench.progress import clock
 from bench.real.conditions import Condition
 from bench.statistics import rounded
-from smartharvest.host.process.tasks import online_cpus
 from tests.lab.kernels import Kernel
 
 BOOT_SILENT_S = 120.0
@@ -271,7 +270,7 @@ def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str,
         "round": step.round,
         "at": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
         "learned_s": step.condition.learns_s,
-        "load_ns": rounded(load_ns(online_cpus())),
+        "load_ns": rounded(load_ns()),
         **result,
     }
 

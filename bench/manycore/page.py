@@ -53,8 +53,8 @@ learned for {LEARNS_S:.0f} s before the first round, but in steps. Ratios are to
 round's, with the 95 % interval of a bootstrap over rounds and blocks of 100 ms. A row is
 **protected** if its P99's whole interval is at most {ALLOWED - 1:.0%} above alone, **not
 protected** if the whole interval is above that. *Work* is in cores: what the batch does with one
-CPU and the machine to itself is 1. *Load ns* is what a load that misses the second level of caches
-took on the host after each slice: the third level is shared with others, and an emulator is large.
+CPU and the machine to itself is 1. *Load ns*, where slices have it, is what a load that misses the
+second level of caches took on the host after each: the third is shared with others.
 
 At light load a request's own CPU time may grow by a third as soon as another virtual CPU is busy
 ([figures](adaptive.md#on-eight-emulated-cpus)): there rows with a batch are to be held against a

@@ -353,7 +353,7 @@ class Stage:
         readings: list[_Reading] = []
         began_ns: list[int] = []
         watched_s: list[float] = []
-        loaded_ns = load_ns(self.groups.cpus)
+        loaded_ns = load_ns()
         with ExitStack() as stack:
             work = stack.enter_context(batch(experiment.batch)) if condition.batch else None
             traffic = stack.enter_context(
