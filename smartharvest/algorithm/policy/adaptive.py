@@ -36,7 +36,7 @@ from smartharvest.algorithm.policy.base import (
     Policy,
     PolicySettings,
 )
-from smartharvest.algorithm.policy.meter import Meter
+from smartharvest.algorithm.policy.judge import Judge
 from smartharvest.algorithm.policy.records import (
     RETRY_PERIODS,
     Kept,
@@ -44,7 +44,6 @@ from smartharvest.algorithm.policy.records import (
 )
 from smartharvest.algorithm.policy.rests import REST_PERIODS, Rests, told_by_rests
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import WAVE
 from smartharvest.algorithm.policy.ways import Way, are_few, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
@@ -59,23 +58,12 @@ LESSONS_OWED = 40
 """... and then so many windows are, for what is predicted to be of today."""
 TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
-ERRORS = 1.0
-"""Standard errors by which a way is too dear,"""
-FEW_ERRORS, FEW_LOOKS_ERRORS = 2.0, 4.0
-"""... and where cores are few: one on trial, or held by many looks, and one held by the last: ten a
-second give chance many turns."""
 PAUSE_PERIODS = 5
 """From one trial to the next."""
-LEAST_USUAL_LOOKS = 15
-"""With nothing lent, before a trial where cores are few."""
-TRY_PART = 0.5
-"""A trial begins while what all ways cost lately is within this part of the budget."""
 FORGET_PERIODS = 600
 """A way that is held for so long counts one failure less."""
 LONG_PERIODS = 100
 """A way that was held for so long fails by little for the first time."""
-MARGINAL = 2.0
-"""Times the budget: of few cores a way that stays within it failed by little."""
 MOST_MOVING = 0.01
 """Of a core for each of the total: more than that moving cores may not take."""
 SETTLED_PERIODS = 30
@@ -98,7 +86,6 @@ class Adaptive:
     def __init__(self, settings: PolicySettings) -> None:
         self.name = "adaptive"
         self._total = settings.total
-        self._protect = settings.protect
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._preempts = settings.preempts
         self._few = are_few(settings.total, settings.smallest)
@@ -107,10 +94,12 @@ class Adaptive:
         self._freezes = settings.freezes
         # Else the minimum costs the primary what no way would take from it.
         self._judges = settings.preempts or settings.freezes or settings.exclusive
+        self._protect = settings.protect
+        # With a smallest set it meets the group nowhere, and has all cores with nothing lent.
+        meet = settings.smallest == 0
+        self._judge = Judge(settings.total, settings.protect, few=self._few, meet=meet)
         self._meets = not settings.exclusive
         """Whether the primary may meet the elastic group on a core."""
-        self._compares = settings.smallest > 0
-        """Whether it meets the group nowhere, and has all cores with nothing lent."""
         self._ways = ways(
             settings.total,
             settings.spares if settings.preempts else (),
@@ -142,7 +131,6 @@ class Adaptive:
         """How long it does not look."""
         self._rested_ns = self._owed = 0
         """How long nothing was learned, and windows that are to be before it rests again."""
-        self._meters: list[Meter] = []
         self._why = ""
         self._answered: Way | None = None
         self._last_ns: int | None = None
@@ -200,7 +188,7 @@ class Adaptive:
     def is_barren(self) -> bool:
         """Whether no way was held for long that gives the batch more than its minimum, where the
         primary may meet it on a core and the sensor tells."""
-        tells = bool(self._meters) and not self._blind
+        tells = bool(self._judge.meters) and not self._blind
         return tells and self._meets and self._barren >= BARREN_PERIODS
 
     @property
@@ -256,7 +244,7 @@ class Adaptive:
     @property
     def lessons(self) -> int:
         """Periods that were judged."""
-        return self._periods if self._meters else 0
+        return self._periods if self._judge.meters else 0
 
     @property
     def conditions(self) -> dict[str, Any]:
@@ -270,7 +258,7 @@ class Adaptive:
 
     def dump(self) -> bytes:
         """Its evidence, for ``load``."""
-        held, slowdowns = self._held, [meter.slowdowns for meter in self._meters]
+        held, slowdowns = self._held, [meter.slowdowns for meter in self._judge.meters]
         if self._recalled is not None:
             held, slowdowns = self._recalled.held, list(self._recalled.slowdowns)
         records = [
@@ -349,11 +337,10 @@ class Adaptive:
         if seen.inhibited:
             self._unjudged = max(self._unjudged, 1)  # a part of the next one may be of it, too
             return
-        if len(self._meters) != len(seen.spans):
+        if len(self._judge.meters) != len(seen.spans):
             self._begin(len(seen.spans))
         periods = max(1, round(seen.period_ns / DISPATCHES_PERIOD_NS))
-        for meter, spans in zip(self._meters, seen.spans, strict=True):
-            meter.add(spans, counts=not self._unjudged, periods=periods)
+        self._judge.add(seen.spans, counts=not self._unjudged, periods=periods)
         self._note_moves(seen)
         self._periods += periods
         gives = self._ways[self._held].kind not in ("minimum", "nothing")
@@ -368,7 +355,7 @@ class Adaptive:
             if not self._held_rests.is_on:
                 self._end_rest()
         else:
-            self._judge()
+            self._judge_way()
         self._doze()
 
     def note_blind(self) -> None:
@@ -385,16 +372,14 @@ class Adaptive:
     def _begin(self, primaries: int) -> None:
         """As one that knows nothing, or what was kept over a restart."""
         recalled, self._recalled = self._recalled, None
-        again = bool(self._meters)
-        self._meters = [
-            Meter(self._total, few=self._few, meet=not self._compares) for _ in range(primaries)
-        ]
+        again = bool(self._judge.meters)
+        self._judge.begin(primaries)
         if again or (recalled and len(recalled.slowdowns) != primaries):
             self._records = [Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""
             self._barren = 0
         elif recalled:
-            for meter, slowdowns in zip(self._meters, recalled.slowdowns, strict=True):
+            for meter, slowdowns in zip(self._judge.meters, recalled.slowdowns, strict=True):
                 meter.slowdowns = slowdowns
             if self._may_enter(recalled.held):
                 self._held, self._why = recalled.held, ", as before the restart"
@@ -408,10 +393,11 @@ class Adaptive:
         moving = sum(ns * count for ns, count in seen.moves) / seen.period_ns
         self._records[self._now].note_moving(moving)
 
-    def _judge(self) -> None:
+    def _judge_way(self) -> None:
         """Whether the way in force is too dear, and whether to try a bolder one."""
+        judge = self._judge
         if why := self._too_dear():
-            if self._now == self._held and not self._is_disaster() and not self._may_compare():
+            if self._now == self._held and not (judge.is_disaster or judge.may_compare):
                 self._see_usual()  # may be it would be as long then
             else:
                 self._leave(why)
@@ -430,13 +416,10 @@ class Adaptive:
     def _judge_trial(self) -> None:
         """Ends it once it tells, or has lasted long enough."""
         least, most = TRIAL_PERIODS
-        tells = all(meter.recently().tells for meter in self._meters)
-        # Where cores are few a trial is too dear by two errors, so it goes on while in doubt.
-        looks = (meter.recently().too_long(self._protect) for meter in self._meters if self._few)
-        doubt = next(filter(None, looks), "")
+        doubt = self._judge.doubt()
         if self._since >= most and doubt:
             self._leave(doubt)
-        elif self._since >= (least if tells and not doubt else most):
+        elif self._since >= (least if self._judge.tells and not doubt else most):
             self._hold()
 
     def _is_to_rest(self) -> bool:
@@ -448,7 +431,7 @@ class Adaptive:
     def _begin_rest(self) -> None:
         """From the way that is held, to see what it makes longer in ways that no wait shows."""
         self._now, self._unjudged = self._nothing, 1
-        self._held_rests.begin(self._meters)
+        self._held_rests.begin(self._judge.meters)
 
     def _see_usual(self) -> None:
         """Lends nothing for a moment, before the way that is held is left."""
@@ -456,12 +439,11 @@ class Adaptive:
             self._enter(self._nothing)
             return
         self._begin_rest()
-        for meter in self._meters:
-            meter.forget_usual()
+        self._judge.forget_usual()
 
     def _end_rest(self) -> None:
         self._now, self._is_new = self._held, True
-        why = self._held_rests.end(self._held, self._records[self._held], self._meters)
+        why = self._held_rests.end(self._held, self._records[self._held], self._judge.meters)
         self._rest_later()
         if why:
             self._leave(why, by_little=False)
@@ -471,38 +453,19 @@ class Adaptive:
     def _rest_later(self) -> None:
         """When what is held rests next."""
         record, is_new = self._records[self._held], self._since == 0
-        self._held_rests.plan(self._periods, self._held, record, self._meters, is_new=is_new)
+        self._held_rests.plan(self._periods, self._held, record, self._judge.meters, is_new=is_new)
 
     def _is_in_doubt(self) -> bool:
         """Whether what is held may cost what no wait shows."""
         return self._held != self._nothing and self._held_rests.doubt(
-            self._held, self._records[self._held], self._meters
-        )
-
-    def _is_disaster(self) -> bool:
-        return any(meter.last().is_disaster(self._protect) for meter in self._meters)
-
-    def _may_compare(self) -> bool:
-        """Whether it is known what would be with nothing lent."""
-        if self._few:
-            return all(meter.knows_usual and meter.may_compare for meter in self._meters)
-        return all(meter.knows_usual for meter in self._meters)
-
-    def _too_long(self, meter: Meter) -> str:
-        if not self._few:
-            return meter.recently().too_long(self._protect, ERRORS)
-        if self._now != self._held:
-            return meter.recently().too_long(self._protect, FEW_ERRORS, WAVE)
-        return meter.recently().too_long(self._protect, FEW_LOOKS_ERRORS, WAVE) or (
-            meter.for_long().too_long(self._protect, FEW_ERRORS, WAVE)
+            self._held, self._records[self._held], self._judge.meters
         )
 
     def _too_dear(self) -> str:
         if self._now == self._nothing:
             return ""
-        for meter in self._meters:
-            if why := self._too_long(meter):
-                return why
+        if why := self._judge.too_long(is_held=self._now == self._held):
+            return why
         if self._moves_too_much():
             return f"moves take {self._records[self._now].moving:.2f} cores"
         return ""
@@ -529,29 +492,14 @@ class Adaptive:
             return ""
         return f"{lent:.1f} cores are lent, and {most:.1f} of a set apart did no harm"
 
-    def _is_marginal(self) -> bool:
-        """Whether the way in force, which is left, is too dear by little, for all that is known."""
-        if not self._few or self._moves_too_much():
-            return False
-        for meter in self._meters:
-            for of in (meter.recently(), meter.for_long(), meter.when_left(self._now)):
-                if of.too_long(MARGINAL * self._protect, FEW_ERRORS, WAVE):
-                    return False
-        return True
-
     # --- from way to way --------------------------------------------------------------------------
 
     def _choose(self) -> None:
         """Puts a bolder way on trial that may be tried: the next, or where one keeps a part
         for good the longest due, and of those the boldest."""
-        if (
-            self._few
-            and self._held == self._nothing
-            and any(meter.usual_looks < LEAST_USUAL_LOOKS for meter in self._meters)
-        ):
+        if self._held == self._nothing and self._judge.knows_little:
             return
-        part = TRY_PART * self._protect
-        if self._is_in_doubt() or any(meter.lately().too_long(part) for meter in self._meters):
+        if self._is_in_doubt() or not self._judge.affords_trial:
             return
         due = [
             way
@@ -566,23 +514,18 @@ class Adaptive:
     def _may_enter(self, way: int) -> bool:
         kind = self._ways[way].kind
         if kind == "part":
-            return not self._idles_late()
+            return not self._judge.idles_late
         return kind != "prediction" or self._has_learned()
 
     def _has_learned(self) -> bool:
         """What is to be predicted, if anything is."""
         return not self._predicts or self._paper.learner.lessons >= LEARNED_LESSONS
 
-    def _idles_late(self) -> bool:
-        """Whether a core kept idle may cost more than one that is lent."""
-        return bool(self._meters) and all(meter.idles_late for meter in self._meters)
-
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
         self._unjudged = int(way > self._now)
         self._now, self._since, self._is_new = way, 0, True
-        for meter in self._meters:
-            meter.begin()
+        self._judge.begin_way()
 
     def _hold(self) -> None:
         self._held, self._since = self._now, 0
@@ -598,12 +541,11 @@ class Adaptive:
         says nothing of bolder ways."""
         way, record = self._now, self._records[self._now]
         was_held = way == self._held
-        if self._few:
-            for meter in self._meters:
-                meter.note_left(way)
-        disaster = self._is_disaster()
+        self._judge.note_left(way)
+        disaster = self._judge.is_disaster
         if by_little is None:
-            by_little = not disaster and self._is_marginal()
+            plainly = disaster or self._moves_too_much()
+            by_little = not plainly and self._judge.is_marginal(way)
         if is_worthless:
             retry = record.put_off(self._periods, RETRY_PERIODS)
         elif by_little:
@@ -642,7 +584,7 @@ class Adaptive:
             if self._ways[one].kind in ("part", "minimum")
             and self._periods >= self._records[one].retry_at
         )
-        return next(less, self._held) if self._may_compare() else self._held
+        return next(less, self._held) if self._judge.may_compare else self._held
 
     def _includes(self, bolder: int, way: int) -> bool:
         """Whether what makes a way too dear is in a bolder one, too."""
@@ -661,11 +603,10 @@ class Adaptive:
             self._doze_ns = left * DISPATCHES_PERIOD_NS
             self._periods += left
             self._barren += left
-            for meter in self._meters:
-                meter.fade(left)
+            self._judge.fade(left)
 
     def _explain(self) -> None:
-        told = told_by_rests(self._held, self._meters)
+        told = told_by_rests(self._held, self._judge.meters)
         parts = [self._ways[self._held].describe(), *([told] if told else [])]
         if self.frozen and self._held == self._nothing:
             parts.append("and has frozen the batch")

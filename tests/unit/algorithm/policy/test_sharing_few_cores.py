@@ -9,10 +9,8 @@ import pytest
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy import rests
-from smartharvest.algorithm.policy.adaptive import (
-    LEAST_USUAL_LOOKS,
-    TRIAL_PERIODS,
-)
+from smartharvest.algorithm.policy.adaptive import TRIAL_PERIODS
+from smartharvest.algorithm.policy.judge import LEAST_USUAL_LOOKS
 from smartharvest.algorithm.policy.ways import Way
 from tests.unit.algorithm.policy.sharing_host import (
     AWFUL,
