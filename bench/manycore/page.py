@@ -48,7 +48,7 @@ over loopback, from an open-loop generator in the primary's group; what one take
 included, is measured first, and their speed is the host's. Latency counts from the intended
 arrival. *Load* is the share of all CPUs that the requests' work needs. Rows of a table ran in
 interleaved rounds with the same requests; those of an agent's warm-up do not count. Before c67a7781
-an agent ended [before its traffic](adaptive.md#where-the-queue-stands-still). `adaptive` has
+an agent ended [before its traffic](adaptive-boots.md#where-the-queue-stands-still). `adaptive` has
 learned for {LEARNS_S:.0f} s before the first round, but in steps. Ratios are to *alone*: the median
 round's, with the 95 % interval of a bootstrap over rounds and blocks of 100 ms. A row is
 **protected** if its P99's whole interval is at most {ALLOWED - 1:.0%} above alone, **not
@@ -57,8 +57,8 @@ CPU and the machine to itself is 1. *Load ns*, where slices have it, is what a l
 second level of caches took on the host after each: the third is shared with others.
 
 At light load a request's own CPU time may grow by a third as soon as another virtual CPU is busy
-([figures](adaptive.md#on-eight-emulated-cpus)): there rows with a batch are to be held against a
-static split, too.
+([figures](adaptive-boots.md#a-requests-own-time-grows-at-light-load)): there rows with a batch are
+to be held against a static split, too.
 """
 LIMITS = """
 ## Limits
