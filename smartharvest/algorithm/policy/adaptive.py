@@ -63,7 +63,7 @@ PAUSE_PERIODS = 5
 FORGET_PERIODS = 600
 """A way that is held for so long counts one failure less."""
 LONG_PERIODS = 100
-"""A way that was held for so long fails by little for the first time."""
+"""A way that was held for so long fails by little as if for the first time."""
 MOST_MOVING = 0.01
 """Of a core for each of the total: more than that moving cores may not take."""
 SETTLED_PERIODS = 30
@@ -86,6 +86,7 @@ class Adaptive:
     def __init__(self, settings: PolicySettings) -> None:
         self.name = "adaptive"
         self._total = settings.total
+        self._protect = settings.protect
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._preempts = settings.preempts
         self._few = are_few(settings.total, settings.smallest)
@@ -94,7 +95,6 @@ class Adaptive:
         self._freezes = settings.freezes
         # Else the minimum costs the primary what no way would take from it.
         self._judges = settings.preempts or settings.freezes or settings.exclusive
-        self._protect = settings.protect
         # With a smallest set it meets the group nowhere, and has all cores with nothing lent.
         meet = settings.smallest == 0
         self._judge = Judge(settings.total, settings.protect, few=self._few, meet=meet)

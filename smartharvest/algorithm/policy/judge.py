@@ -120,8 +120,7 @@ class Judge:
     @property
     def knows_little(self) -> bool:
         """Of few cores: whether what is usual was seen too seldom for a trial."""
-        few = (meter.usual_looks < LEAST_USUAL_LOOKS for meter in self.meters)
-        return self._few and any(few)
+        return self._few and any(one.usual_looks < LEAST_USUAL_LOOKS for one in self.meters)
 
     @property
     def affords_trial(self) -> bool:
