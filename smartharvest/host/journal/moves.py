@@ -3,11 +3,13 @@
 A group that was there before keeps whom it had, what they have started, and who came by other ways:
 a task that is older than our first move, or whose parent lives and is none of those moved. All
 others are children of moved tasks; so are orphans that init has adopted, or a subreaper (a service
-manager, a container's shim) above the moved tasks.
+manager, a container's shim) above the moved tasks, and children of orphans that were sent home
+before by somebody who has died since.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -20,7 +22,7 @@ from smartharvest.host.process.table import Table, ancestors, process_table, rea
 _MOST_ROUNDS = 100
 """Tasks may fork while they are moved out."""
 _TORN_ROUNDS = 10
-"""So often the table is read again for a task of which it has no parent."""
+"""So often the table is read again for a task of whose ancestors it does not tell."""
 _LIST_LASTS_S = 0.05
 _INIT = 1
 
@@ -147,13 +149,12 @@ class MovesBack:
             if not new:
                 return
             family.update(new)
-            guests = _Guests(occupied, moved, self._table(), family)
+            guests = _Guests(occupied, moved, self._table(), family, self._files)
             for tid in new:
-                if number < _TORN_ROUNDS and guests.is_torn(tid):
-                    continue
                 home = guests.home_of(tid)
                 if home is None:
-                    stay.add(tid)
+                    if number >= _TORN_ROUNDS or not guests.is_torn(tid):
+                        stay.add(tid)
                     continue
                 try:
                     move(self._files, tid, home)
@@ -199,8 +200,10 @@ class _Guests:
         moved: dict[int, MovedEntry],
         table: Table,
         family: Collection[int],
+        files: KernelFiles,
     ) -> None:
         """``family``: those that are in the group, or were and have been sent home."""
+        self._files = files
         self._occupied = occupied
         self._before = frozenset(occupied.threads)
         self._moved = moved
@@ -215,13 +218,18 @@ class _Guests:
         }
 
     def is_torn(self, tid: int) -> bool:
-        """Whether the table lacks the thread's process, or who is above that: it was born, or one
-        of those has ended, while the table was read."""
+        """Whether a later table may tell more of the thread: this one lacks its process, or who is
+        above that, or a young one above that has ended since."""
         pid = tasks.process_of(tid)
         if pid is None:
             return False
-        *_, last = pid, *ancestors(self._table, pid)
-        return last not in self._table and last != 0
+        above = list(ancestors(self._table, pid))
+        *_, last = pid, *above
+        if last not in self._table and last != 0:
+            return True
+        known = (self._table[one] for one in above if one in self._table)
+        young = (one for one in known if one.start_time >= self._occupied.since)
+        return any(tasks.start_time(one.pid) != one.start_time for one in young)
 
     def home_of(self, tid: int) -> str | None:
         """Where thread ``tid`` goes; None: it stays."""
@@ -252,7 +260,9 @@ class _Guests:
         """
         oldest = line[0]
         for one in line[1:]:
-            if one not in self._family or one not in self._table:
+            if one not in self._table:
+                break
+            if one not in self._family and not self._was_sent_home_before(one):
                 break
             oldest = one
         process = self._table[oldest]
@@ -262,3 +272,25 @@ class _Guests:
         if process.parent == _INIT or parent is None or parent.session != process.session:
             return True
         return process.group in self._groups and process.group != parent.group
+
+    def _was_sent_home_before(self, pid: int) -> bool:
+        """Whether the process is one that somebody who has died since had sent home already.
+
+        It is as young as those that are still here, and in every group that a moved one, which has
+        gone home by now, is in.
+        """
+        if self._table[pid].start_time < self._occupied.since:
+            return False
+        return self._membership(pid) in self._memberships_at_home
+
+    @functools.cached_property
+    def _memberships_at_home(self) -> set[str]:
+        alive = [tid for tid, one in self._moved.items() if tasks.start_time(tid) == one.start_time]
+        return set(filter(None, map(self._membership, alive)))
+
+    def _membership(self, tid: int) -> str:
+        """Empty for a thread that has ended."""
+        try:
+            return self._files.membership(tid)
+        except OSError:
+            return ""

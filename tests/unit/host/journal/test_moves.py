@@ -13,7 +13,7 @@ import pytest
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.contents import MovedEntry, OccupiedEntry, read_journal
 from smartharvest.host.journal.journal import Journal
-from smartharvest.host.journal.moves import MovesBack
+from smartharvest.host.journal.moves import MovesBack, move
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
 from smartharvest.host.process.table import Process
@@ -134,6 +134,43 @@ def test_who_is_never_known_stays_where_it_is(tree: CgroupTree, table: dict[int,
         occupied
     )
     assert {CHILD, GRANDCHILD} <= set(there.tasks())
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["of the family", "a stranger"])
+def test_a_child_goes_home_whose_parent_a_killed_agent_had_already_sent_home(
+    tree: CgroupTree, table: dict[int, Process], *, elsewhere: bool
+) -> None:
+    """The parent is an orphan, so nothing else tells whose it is."""
+    home, there = tree.group("home"), tree.group("there")
+    make_group(tree, "elsewhere", "0-3")
+    move(tree.files, ADOPTED, tree.group("elsewhere").path if elsewhere else home.path)
+    moved = MovedEntry(MOVED, 10, home.path, there.path)
+    occupied = OccupiedEntry(there.path, 0, AT, (BEFORE,))
+    back = MovesBack([occupied, moved], tree.files, lambda *_: None, table=lambda: table)
+    back.give_back(moved)
+    back.send_home(occupied)
+    assert (ITS_CHILD in there.tasks()) is elsewhere
+
+
+def test_a_child_goes_home_whose_parent_ends_while_it_is_judged(
+    tree: CgroupTree, table: dict[int, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parent was in the table, and cannot be asked any more which groups it is in."""
+    home, there = tree.group("home"), tree.group("there")
+    make_group(tree, "ended", "0-3")  # in none that a moved task is in
+    move(tree.files, ADOPTED, tree.group("ended").path)
+    ended = {pid: process for pid, process in table.items() if pid != ADOPTED}
+    ended[ITS_CHILD] = table[ITS_CHILD]._replace(parent=1)
+    monkeypatch.setattr(
+        tasks, "start_time", lambda tid: ended[tid].start_time if tid in ended else None
+    )
+    tables = [table]
+    moved = MovedEntry(MOVED, 10, home.path, there.path)
+    back = MovesBack(
+        [moved], tree.files, lambda *_: None, table=lambda: tables.pop() if tables else ended
+    )
+    back.send_home(OccupiedEntry(there.path, 0, AT, (BEFORE,)))
+    assert ITS_CHILD in home.tasks()
 
 
 def test_a_group_into_which_nothing_was_moved_keeps_everybody(
