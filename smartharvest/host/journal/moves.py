@@ -150,10 +150,13 @@ class MovesBack:
                 return
             family.update(new)
             guests = _Guests(occupied, moved, self._table(), family, self._files)
+            reads_again = number < _TORN_ROUNDS
             for tid in new:
+                if reads_again and guests.is_torn(tid):
+                    continue
                 home = guests.home_of(tid)
                 if home is None:
-                    if number >= _TORN_ROUNDS or not guests.is_torn(tid):
+                    if not (reads_again and guests.has_lost_ancestor(tid)):
                         stay.add(tid)
                     continue
                 try:
@@ -218,15 +221,17 @@ class _Guests:
         }
 
     def is_torn(self, tid: int) -> bool:
-        """Whether a later table may tell more of the thread: this one lacks its process, or who is
-        above that, or a young one above that has ended since."""
+        """Whether the table lacks the thread's process, or who is above that: it was born, or one
+        of those has ended, while the table was read."""
         pid = tasks.process_of(tid)
         if pid is None:
             return False
-        above = list(ancestors(self._table, pid))
-        *_, last = pid, *above
-        if last not in self._table and last != 0:
-            return True
+        *_, last = pid, *ancestors(self._table, pid)
+        return last not in self._table and last != 0
+
+    def has_lost_ancestor(self, tid: int) -> bool:
+        """Whether a young one above the thread has ended since the table was read."""
+        above = ancestors(self._table, tasks.process_of(tid) or 0)
         known = (self._table[one] for one in above if one in self._table)
         young = (one for one in known if one.start_time >= self._occupied.since)
         return any(tasks.start_time(one.pid) != one.start_time for one in young)

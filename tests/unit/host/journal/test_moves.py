@@ -105,7 +105,7 @@ def test_children_of_moved_tasks_go_home_and_everybody_else_stays(
     assert told == [f"task {tid}" for tid in went]
 
 
-@pytest.mark.parametrize("lacking", [CHILD, ORPHAN], ids=["a parent", "itself"])
+@pytest.mark.parametrize("lacking", [CHILD, ORPHAN, SHELL], ids=["a parent", "itself", "a reaper"])
 def test_who_is_not_known_by_a_torn_table_is_looked_up_again(
     tree: CgroupTree, table: dict[int, Process], lacking: int
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_child_goes_home_whose_parent_a_killed_agent_had_already_sent_home(
 def test_a_child_goes_home_whose_parent_ends_while_it_is_judged(
     tree: CgroupTree, table: dict[int, Process], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The parent was in the table, and cannot be asked any more which groups it is in."""
+    """Nobody can ask any more which groups the parent was in."""
     home, there = tree.group("home"), tree.group("there")
     make_group(tree, "ended", "0-3")  # in none that a moved task is in
     move(tree.files, ADOPTED, tree.group("ended").path)
