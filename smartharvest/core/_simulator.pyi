@@ -109,10 +109,16 @@ class Simulation:
         Waits that have not ended and are long already count too.
         """
 
-    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
-        """How long a primary's threads have taken from waking up to their end since the start, for
-        those that something was lent in, the others, and the former without what lending held them
-        up for: count by upper edge in ns, eight edges an octave."""
+    def spans(self, number: int) -> dict[str, dict[int, int]]:
+        """How long a primary's threads have taken from waking up to their end since the start:
+        ``lent``, those that something was lent in, with those that would have come while one was
+        held up; ``unharmed``, the same without what lending held them up for; and ``not_lent``, all
+        others. How long they have waited for a core each time: ``waits`` if something was lent,
+        ``waits_not_lent`` if not; ``harmed_waits`` and ``unharmed_waits`` are the former as
+        ``lent`` and ``unharmed`` are. Count by upper edge in ns, eight edges an octave."""
+
+    def woken_by_own(self, number: int) -> int:
+        """How many of a primary's threads another of its threads has woken since the start."""
 
     def harm(self, number: int) -> dict[str, dict[str, Any]]:
         """What lending has cost a primary since the start, for dispatches that something was lent

@@ -353,18 +353,31 @@ cdef class Simulation:
         cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
         return {"not_lent": _harm_side(&harm.sides[0]), "lent": _harm_side(&harm.sides[1])}
 
-    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
-        """How long a primary's threads have taken from waking up to their end since the start, for
-        those that something was lent in, the others, and the former without what lending held them
-        up for: count by upper edge in ns, eight edges an octave."""
+    def spans(self, number: int) -> dict[str, dict[int, int]]:
+        """How long a primary's threads have taken from waking up to their end since the start:
+        ``lent``, those that something was lent in, with those that would have come while one was
+        held up; ``unharmed``, the same without what lending held them up for; and ``not_lent``, all
+        others. How long they have waited for a core each time: ``waits`` if something was lent,
+        ``waits_not_lent`` if not; ``harmed_waits`` and ``unharmed_waits`` are the former as
+        ``lent`` and ``unharmed`` are. Count by upper edge in ns, eight edges an octave."""
         if not 0 <= number < self.run.machine.primary_count:
             raise IndexError(number)
         cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
-        return (
-            _coarse(&harm.harmed),
-            _coarse(&harm.sides[0].wakes_to_sleeps),
-            _coarse(&harm.unharmed),
-        )
+        return {
+            "lent": _coarse(&harm.harmed),
+            "unharmed": _coarse(&harm.unharmed),
+            "not_lent": _coarse(&harm.sides[0].wakes_to_sleeps),
+            "waits": _coarse(&harm.sides[1].waits),
+            "waits_not_lent": _coarse(&harm.sides[0].waits),
+            "harmed_waits": _coarse(&harm.harmed_waits),
+            "unharmed_waits": _coarse(&harm.unharmed_waits),
+        }
+
+    def woken_by_own(self, number: int) -> int:
+        """How many of a primary's threads another of its threads has woken since the start."""
+        if not 0 <= number < self.run.machine.primary_count:
+            raise IndexError(number)
+        return self.run.machine.primaries[number].harm.woken_by_own
 
 
 cdef dict _coarse(const simulator.sh_sim_latencies *latencies):

@@ -80,6 +80,10 @@ static void check_books(const struct sh_sim_machine *machine) {
             CHECK(side->behind_elastic <= side->long_waits);
             CHECK(side->behind_elastic_here <= side->long_waits);
         }
+        CHECK_EQ(primary->harm.harmed_waits.total, primary->harm.sides[1].waits.total);
+        CHECK_EQ(primary->harm.harmed_waits.sum_ns, primary->harm.sides[1].waits.sum_ns);
+        CHECK_EQ(primary->harm.unharmed_waits.total, primary->harm.sides[1].waits.total);
+        CHECK(primary->traffic.config.send_ns || !primary->harm.woken_by_own);
     }
     CHECK_EQ(waits, machine->waits.total);
     CHECK_EQ(waited_ns, machine->totals.wait_ns);
@@ -87,13 +91,14 @@ static void check_books(const struct sh_sim_machine *machine) {
 }
 
 static void test_the_books_balance_at_every_event(void) {
-    const struct sh_sim_traffic_config traffics[PRIMARIES] = {traffic(), traffic()};
+    struct sh_sim_traffic_config traffics[PRIMARIES] = {traffic(), traffic()};
     const uint32_t cores[PRIMARIES] = {4, 5};
     uint64_t stranded = 0, preempted = 0;
     srand(3);
     for (uint64_t seed = 0; seed < 30; seed++) {
         const struct sh_sim_machine_config config = settings(seed);
         struct sh_sim_machine machine;
+        traffics[0].send_ns = seed % 2 ? 15000 : 0;
         CHECK_EQ(sh_sim_machine_init(&machine, &config, traffics, cores, PRIMARIES), 0);
         for (int event = 0; event < 20000; event++) {
             sh_sim_machine_step(&machine);
@@ -142,6 +147,9 @@ static void test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it(void)
     CHECK(harm->unharmed.sum_ns + lent->waits.sum_ns >= lent->wakes_to_sleeps.sum_ns);
     CHECK(harm->unharmed.sum_ns + lent->waits.sum_ns <=
           lent->wakes_to_sleeps.sum_ns + CORES * 4000000ull);
+    CHECK_EQ(harm->harmed_waits.sum_ns, lent->waits.sum_ns);
+    CHECK_EQ(harm->unharmed_waits.total, lent->waits.total);
+    CHECK_EQ(harm->unharmed_waits.sum_ns, 0);
     sh_sim_machine_destroy(&machine);
 }
 
@@ -162,9 +170,38 @@ static void test_a_wait_for_other_threads_alone_is_not_held_against_the_batch(vo
         waits_ns += harm->sides[1].waits.sum_ns;
         CHECK_EQ(harm->unharmed.total, harm->sides[1].wakes_to_sleeps.total);
         CHECK_EQ(harm->unharmed.sum_ns, harm->sides[1].wakes_to_sleeps.sum_ns);
+        CHECK_EQ(harm->unharmed_waits.sum_ns, harm->sides[1].waits.sum_ns);
     }
     CHECK(waits_ns > 0);
     sh_sim_machine_destroy(&machine);
+}
+
+/* The thread that sends wakes the others of its request before it ends. */
+static void test_a_request_that_a_thread_sends_ends_with_those_that_it_wakes(void) {
+    const uint32_t cores[] = {CORES};
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        const struct sh_sim_machine_config config = settings(threads);
+        struct sh_sim_traffic_config sent = traffic();
+        struct sh_sim_machine machine;
+        sent.send_ns = 15000;
+        sent.service_mean_ns = 100000;
+        sent.service = SH_SIM_DETERMINISTIC;
+        sent.fork_min = sent.fork_max = threads;
+        CHECK_EQ(sh_sim_machine_init(&machine, &config, &sent, cores, 1), 0);
+        for (int event = 0; event < 20000; event++)
+            sh_sim_machine_step(&machine);
+        CHECK_EQ(machine.error, 0);
+        const struct sh_sim_primary *primary = &machine.primaries[0];
+        const uint64_t ended = primary->harm.sides[0].wakes_to_sleeps.total;
+        CHECK(primary->completed > 1000);
+        CHECK(primary->harm.woken_by_own >= threads * primary->completed);
+        CHECK(ended >= primary->completed * (threads + 1));
+        CHECK(ended - primary->harm.woken_by_own >= primary->completed);
+        CHECK(ended - primary->harm.woken_by_own <= primary->arrived);
+        CHECK(sh_sim_latencies_quantile(&primary->latencies, 0) >= 115000 * 0.99);
+        CHECK_EQ(primary->arrived, primary->completed + machine.in_system);
+        sh_sim_machine_destroy(&machine);
+    }
 }
 
 /* Of a machine whose cores have queues of their own. */
@@ -224,6 +261,8 @@ static void test_tasks_and_cores_with_queues_are_neither_lost_nor_made(void) {
             check_queues(&machine);
         }
         CHECK(machine.primaries[0].completed > 1000);
+        CHECK_EQ(machine.primaries[0].harm.woken_by_own > 0, two[0].send_ns > 0);
+        CHECK_EQ(machine.primaries[1].harm.woken_by_own, 0);
         sh_sim_machine_destroy(&machine);
     }
 }
@@ -317,6 +356,7 @@ int main(void) {
     RUN(test_the_books_balance_at_every_event);
     RUN(test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it);
     RUN(test_a_wait_for_other_threads_alone_is_not_held_against_the_batch);
+    RUN(test_a_request_that_a_thread_sends_ends_with_those_that_it_wakes);
     RUN(test_tasks_and_cores_with_queues_are_neither_lost_nor_made);
     RUN(test_an_endless_backlog_ends_the_run);
     RUN(test_settings_out_of_range_are_refused);

@@ -274,9 +274,23 @@ void sh_sim_arrive(struct sh_sim_machine *machine, uint32_t number) {
     sh_sim_agenda_set(&machine->agenda, machine->config.cores + number, primary->traffic.next_ns);
 }
 
+/* It wakes as many as its request has besides, the oldest: they take each as long as any. */
+static void send(struct sh_sim_machine *machine, struct sh_sim_primary *primary, uint32_t request) {
+    for (uint32_t i = machine->requests[request].threads; i > 1 && !machine->error; i--) {
+        struct sh_sim_thread thread = sh_sim_queue_pop(&primary->unsent);
+        thread.request = request;
+        thread.woken_by_own = true;
+        sh_sim_queue_push(machine, &primary->queue, thread);
+    }
+    admit_threads(machine, primary);
+}
+
 void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     struct sh_sim_core *core = &machine->cores[number];
     struct sh_sim_primary *primary = sh_sim_owner(machine, &core->thread);
+    if (core->thread.sends)
+        send(machine, primary, core->thread.request);
+    primary->harm.woken_by_own += core->thread.woken_by_own;
     sh_sim_count_dispatches(machine, core->thread.service_ns);
     sh_sim_harm_add_thread(&primary->harm, sh_sim_was_lent(machine, core->thread.woke_ns),
                            machine->now_ns - core->thread.woke_ns, core->thread.held_up_ns, 0);

@@ -11,6 +11,11 @@ void sh_sim_harm_add_wait(struct sh_sim_harm *harm, bool lent,
     side->behind_elastic_here += wait->here_ns > SH_SIM_LONG_WAIT_NS;
 }
 
+void sh_sim_harm_add_held_up(struct sh_sim_harm *harm, int64_t wait_ns, int64_t held_up_ns) {
+    sh_sim_latencies_add(&harm->harmed_waits, wait_ns);
+    sh_sim_latencies_add(&harm->unharmed_waits, wait_ns - held_up_ns);
+}
+
 void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns,
                             int64_t held_up_ns, int64_t interval_ns) {
     const int64_t unharmed_ns = wake_to_sleep_ns - held_up_ns;
@@ -21,8 +26,10 @@ void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to
     sh_sim_latencies_add(&harm->unharmed, unharmed_ns);
     const int64_t followers = interval_ns ? held_up_ns / interval_ns : 0;
     for (int64_t i = 0; i < followers; i++) {
-        sh_sim_latencies_add(&harm->harmed,
-                             unharmed_ns + held_up_ns * (2 * i + 1) / (2 * followers));
+        const int64_t behind_ns = held_up_ns * (2 * i + 1) / (2 * followers);
+        sh_sim_latencies_add(&harm->harmed, unharmed_ns + behind_ns);
+        sh_sim_latencies_add(&harm->harmed_waits, behind_ns);
+        sh_sim_latencies_add(&harm->unharmed_waits, 0);
         sh_sim_latencies_add(&harm->unharmed, unharmed_ns);
     }
 }

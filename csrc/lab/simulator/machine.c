@@ -350,8 +350,10 @@ int sh_sim_machine_init(struct sh_sim_machine *machine, const struct sh_sim_mach
 }
 
 void sh_sim_machine_destroy(struct sh_sim_machine *machine) {
-    for (uint32_t i = 0; machine->primaries && i < machine->primary_count; i++)
+    for (uint32_t i = 0; machine->primaries && i < machine->primary_count; i++) {
         free(machine->primaries[i].queue.threads);
+        free(machine->primaries[i].unsent.threads);
+    }
     free(machine->primaries);
     free(machine->tasks);
     free(machine->cores);

@@ -93,7 +93,9 @@ struct sh_sim_machine_config {
 
 struct sh_sim_thread {
     uint32_t request;
-    bool blamed; /* something was lent when it became ready */
+    bool blamed;       /* something was lent when it became ready */
+    bool sends;        /* wakes its request's others when it is done */
+    bool woken_by_own; /* by another of its primary's */
     int64_t service_ns, ready_ns;
     int64_t woke_ns;            /* when it became ready first */
     int64_t held_up_ns;         /* of its waits since then: see sh_sim_elastic_stints */
@@ -126,8 +128,9 @@ struct sh_sim_primary {
     uint32_t running; /* threads on a core */
     uint32_t active;  /* ... or ready for one; never more than cores */
     struct sh_sim_traffic traffic;
-    struct sh_sim_queue queue; /* the ready ones first, then those that wait inside the guest */
-    uint32_t ready;            /* of the queue */
+    struct sh_sim_queue queue;  /* the ready ones first, then those that wait inside the guest */
+    uint32_t ready;             /* of the queue */
+    struct sh_sim_queue unsent; /* those that a thread of their request's has yet to wake */
     /* With queues: tasks; the sender, the first and the last of the sleeping workers, and how many
      * of them are woken and wait. */
     uint32_t sender, sleeper, last_sleeper, woken;

@@ -236,6 +236,7 @@ static void wake_task(struct sh_sim_machine *machine, uint32_t id, bool by_timer
     }
     task->thread.woke_ns = machine->now_ns;
     task->thread.held_up_ns = 0;
+    task->thread.woken_by_own = !by_timer && primary_of(machine, id)->sender != NONE;
     task->step = SH_SIM_WOKEN;
     primary_of(machine, id)->active++;
     machine->demand++;
@@ -267,6 +268,7 @@ static void wake_worker(struct sh_sim_machine *machine, struct sh_sim_primary *p
 static void sleep_task(struct sh_sim_machine *machine, uint32_t id) {
     struct sh_sim_task *task = &machine->tasks[id];
     struct sh_sim_primary *primary = primary_of(machine, id);
+    primary->harm.woken_by_own += task->thread.woken_by_own;
     sh_sim_harm_add_thread(&primary->harm, sh_sim_was_lent(machine, task->thread.woke_ns),
                            machine->now_ns - task->thread.woke_ns, task->thread.held_up_ns,
                            task->interval_ns);

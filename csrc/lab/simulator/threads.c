@@ -92,17 +92,25 @@ void sh_sim_finish_thread(struct sh_sim_machine *machine, uint32_t number) {
 void sh_sim_take_arrivals(struct sh_sim_machine *machine, uint32_t number) {
     struct sh_sim_primary *primary = &machine->primaries[number];
     struct sh_sim_traffic *traffic = &primary->traffic;
+    const int64_t send_ns = machine->config.sharing.queues ? 0 : traffic->config.send_ns;
+    struct sh_sim_queue *queue = send_ns ? &primary->unsent : &primary->queue;
     for (uint32_t batch = sh_sim_traffic_batch(traffic); batch > 0; batch--) {
         const uint32_t request = new_request(machine, number, traffic->next_ns);
         if (machine->error)
             return;
         const uint32_t threads = sh_sim_traffic_fork(traffic);
-        machine->requests[request].threads = threads;
+        machine->requests[request].threads = threads + (send_ns > 0);
         for (uint32_t i = 0; i < threads && !machine->error; i++) {
             const int64_t service_ns = sh_sim_traffic_service(traffic);
             primary->work_ns += (uint64_t)service_ns;
-            sh_sim_queue_push(machine, &primary->queue,
+            sh_sim_queue_push(machine, queue,
                               (struct sh_sim_thread){.request = request, .service_ns = service_ns});
+        }
+        if (send_ns && !machine->error) {
+            const struct sh_sim_thread sender = {
+                .request = request, .service_ns = send_ns, .sends = true};
+            primary->work_ns += (uint64_t)send_ns;
+            sh_sim_queue_push(machine, &primary->queue, sender);
         }
     }
     sh_sim_traffic_advance(traffic);
@@ -189,7 +197,10 @@ void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary 
         totals->blamed_waits += thread->blamed;
     }
     note_harm(machine, primary, thread);
-    thread->held_up_ns += held_up_behind(machine, &machine->cores[number], thread);
+    const int64_t held_ns = held_up_behind(machine, &machine->cores[number], thread);
+    thread->held_up_ns += held_ns;
+    if (sh_sim_was_lent(machine, thread->ready_ns))
+        sh_sim_harm_add_held_up(&primary->harm, wait_ns, held_ns);
 }
 
 void sh_sim_start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {

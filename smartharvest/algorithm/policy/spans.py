@@ -25,6 +25,8 @@ work, where it moves far from one rest to the next."""
 OWN = 0.5
 """Where tasks of the same primary wake so large a part a request takes several, one after the
 other: its time is their sum, and their median by number no request's."""
+HANDED_OVER = 0.1
+"""Where they wake less no request takes two."""
 SPREAD = 2.0
 """Times their mean is the deviation of delays, and of spans, at most."""
 WORK = 0.25
@@ -212,7 +214,10 @@ class _Requests:
 
     @classmethod
     def of(cls, of: Sums, usual: Sums | None, *, meet: bool) -> _Requests | None:
-        """None: nobody can tell. Where the two do not meet only those with nothing lent do."""
+        """None: no other is waited for, or nobody can tell. Where the two do not meet only those
+        with nothing lent do."""
+        if of.woken_by_own < HANDED_OVER * of.taken.total:
+            return None
         if meet:
             typical, waits_without = of.without, of.waits_without
         elif usual is None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Dispatches
+from smartharvest.algorithm.policy.spans import HANDED_OVER, TYPICAL
 
 OCTAVE = 8
 """Buckets of the histograms kept here."""
@@ -28,6 +29,7 @@ class Strain:
         self._waits = np.zeros(BUCKETS)
         self._runs = np.zeros(BUCKETS)
         self._moves = np.zeros(BUCKETS)
+        self._woken = self._woken_by_own = 0.0
         self._end_ns: int | None = None
 
     def observe(self, seen: Dispatches) -> None:
@@ -36,10 +38,15 @@ class Strain:
             self._waits *= fading
             self._runs *= fading
             self._moves *= fading
+            self._woken *= fading
+            self._woken_by_own *= fading
         self._end_ns = seen.end_ns
         add_to(self._waits, seen.waits)
         add_to(self._runs, seen.runs)
         add_to(self._moves, seen.moves)
+        for spans in seen.spans:
+            self._woken += sum(count for _, count in (*spans.lent, *spans.not_lent))
+            self._woken_by_own += spans.woken_by_own
 
     def forget_waits(self) -> None:
         """As if there had been no dispatch and no move yet; run times stay."""
@@ -68,7 +75,8 @@ class Strain:
         """By what share the waits raise quantile ``q`` of a dispatch's wait and run together.
 
         As if every run could meet every wait, and the share ``held_up`` of the waits were longer by
-        ``delay_ns``. 0 if nothing is known.
+        ``delay_ns``. 0 if nothing is known. Where tasks of the same primary wake each other the
+        mean takes the median's place: a request takes several, and many are short.
         """
         alone_ns = self.run_ns(q)
         total = self._waits.sum()
@@ -80,6 +88,8 @@ class Strain:
         if held_up > 0:
             share = np.concatenate(((1 - held_up) * share, held_up * share))
             wait_ns = np.concatenate((wait_ns, wait_ns + delay_ns))
+        if q == 0.5 and self._woken_by_own > HANDED_OVER * self._woken:
+            return float(share @ wait_ns) / self._typical_run_ns()
         done = np.concatenate(([0.0], np.cumsum(self._runs) / self._runs.sum()))
         at_ns = np.concatenate(([0.0], EDGES_NS))
         low, high = alone_ns, alone_ns + float(wait_ns.max())
@@ -90,6 +100,13 @@ class Strain:
             else:
                 high = middle
         return (low + high) / 2 / alone_ns - 1
+
+    def _typical_run_ns(self) -> float:
+        """The mean of all but the longest runs."""
+        runs = self._runs.copy()
+        surplus = np.cumsum(runs) - TYPICAL * runs.sum()
+        runs -= np.clip(surplus, 0.0, runs)
+        return float(runs @ EDGES_NS / runs.sum())
 
     def waits_beyond(self, limit_ns: float) -> float:
         """The share of waits longer than a limit; 0 if nothing is known."""

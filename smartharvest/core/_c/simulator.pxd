@@ -56,6 +56,8 @@ cdef extern from "lab/simulator/harm.h" nogil:
         sh_sim_harm_side sides[2]
         sh_sim_latencies harmed
         sh_sim_latencies unharmed
+        sh_sim_latencies harmed_waits, unharmed_waits
+        uint64_t woken_by_own
 
 cdef extern from "lab/simulator/machine.h" nogil:
     enum:

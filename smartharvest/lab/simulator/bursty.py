@@ -58,6 +58,10 @@ HELD_OUT = _named(
             ),
         ),
         "large": (Primary(32, _lognormal(120, 0.8), steady(60_000), batch_mean=2.0),),
+        "handed-over": (Primary(10, _lognormal(400, 0.6), steady(6_000), send_ns=15_000),),
+        "fanned-out": (
+            Primary(10, _lognormal(300, 0.5), steady(1_800), fork=(4, 4), send_ns=30_000),
+        ),
     }
 ) | {
     "crowded": Workload(

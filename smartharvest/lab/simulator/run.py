@@ -344,18 +344,31 @@ class _SpanReader:
 
     def __init__(self, machine: Machine) -> None:
         self._simulation = machine.simulation
-        self._earlier: list[tuple[dict[int, int], dict[int, int], dict[int, int]]] = [
-            ({}, {}, {}) for _ in machine.workload.primaries
-        ]
+        self._primaries = range(len(machine.workload.primaries))
+        self._earlier = [self._now(number) for number in self._primaries]
+
+    def _now(self, number: int) -> tuple[dict[str, dict[int, int]], int]:
+        return self._simulation.spans(number), self._simulation.woken_by_own(number)
 
     def read(self) -> tuple[Spans, ...]:
-        now = [self._simulation.spans(i) for i in range(len(self._earlier))]
-        read = []
-        for one, before in zip(now, self._earlier, strict=True):
-            lent, not_lent, unharmed = (_added(*sides) for sides in zip(one, before, strict=True))
-            read.append(Spans(lent, not_lent, unharmed))
-        self._earlier = now
-        return tuple(read)
+        earlier, self._earlier = self._earlier, [self._now(number) for number in self._primaries]
+        return tuple(_spans(*pair) for pair in zip(self._earlier, earlier, strict=True))
+
+
+def _spans(
+    now: tuple[dict[str, dict[int, int]], int], earlier: tuple[dict[str, dict[int, int]], int]
+) -> Spans:
+    spans = {name: _added(counts, earlier[0][name]) for name, counts in now[0].items()}
+    waits_not_lent = spans["waits_not_lent"]
+    return Spans(
+        lent=spans["lent"],
+        not_lent=spans["not_lent"],
+        unharmed=spans["unharmed"],
+        waits=spans["waits"] + waits_not_lent,
+        harmed_waits=spans["harmed_waits"] + waits_not_lent,
+        unharmed_waits=spans["unharmed_waits"] + waits_not_lent,
+        woken_by_own=now[1] - earlier[1],
+    )
 
 
 def _added(now: dict[int, int], earlier: dict[int, int]) -> Durations:

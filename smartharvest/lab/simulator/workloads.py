@@ -43,10 +43,12 @@ class Primary:
     """trace: when batches arrive, ascending; again from the first after ``trace_period_ns``."""
     trace_period_ns: int = FOREVER_NS
     send_ns: int = 0
-    """CPU time of the thread that sends a request to the others; 0: they arrive by themselves. This
-    and the next only where each core has a queue of its own."""
+    """CPU time of the thread that sends a request to the others, which it wakes; 0: they arrive by
+    themselves. Where each core has a queue of its own one thread sends all, else each request has
+    its own."""
     wake_ns: int = 0
-    """CPU time that a thread takes to wake up and to go to sleep."""
+    """CPU time that a thread takes to wake up and to go to sleep, only where each core has a queue
+    of its own."""
 
 
 @dataclass(frozen=True, slots=True)

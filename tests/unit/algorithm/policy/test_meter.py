@@ -99,7 +99,18 @@ WAITS: Durations = ((1_000, 970), (300_000, 30))
 AT_ONCE: Durations = ((1_000, 1_000),)
 
 
-def requests(taken: Durations, without: Durations, waits: Durations, *, before: bool = True) -> str:
+OWN_WAKES = 480
+"""So many of them a task of the same primary wakes."""
+
+
+def requests(
+    taken: Durations,
+    without: Durations,
+    waits: Durations,
+    *,
+    before: bool = True,
+    own: int = OWN_WAKES,
+) -> str:
     """What is too long of three seconds of a way that meets the primary nowhere; after three with
     nothing lent, or not."""
     meter = Meter(TOTAL, few=True, meet=False)
@@ -107,16 +118,20 @@ def requests(taken: Durations, without: Durations, waits: Durations, *, before: 
         meter.add(Spans((), SERVED, waits=AT_ONCE), counts=True)
     meter.begin()
     for _ in range(RECENT_LOOKS):
-        meter.add(Spans(taken, (), without, waits=waits), counts=True)
+        meter.add(Spans(taken, (), without, waits=waits, woken_by_own=own), counts=True)
     return meter.recently().too_long(0.1, errors=2)
 
 
-def met_requests(waits: Durations, without: Durations, *, cores: int = TOTAL) -> str:
+def met_requests(
+    waits: Durations, without: Durations, *, cores: int = TOTAL, own: int = OWN_WAKES
+) -> str:
     """The same of a way that meets the primary, of which the sensor tells the waits ``without``
     lending, too."""
     meter = Meter(cores, few=True)
     for _ in range(RECENT_LOOKS):
-        spans = Spans(SENT_LATE, (), SERVED, harmed_waits=waits, unharmed_waits=without)
+        spans = Spans(
+            SENT_LATE, (), SERVED, harmed_waits=waits, unharmed_waits=without, woken_by_own=own
+        )
         meter.add(spans, counts=True)
     return meter.recently().too_long(0.1, errors=2)
 
@@ -135,6 +150,13 @@ def test_where_the_two_meet_waits_are_held_against_those_without_lending() -> No
     assert not met_requests(WAITS, WAITS)
     assert not met_requests(AT_ONCE, AT_ONCE)
     assert not met_requests((), ())
+
+
+@pytest.mark.parametrize("own", [0, 90])
+def test_where_no_task_wakes_another_none_is_waited_for(own: int) -> None:
+    assert not requests(SENT_LATE, SERVED, WAITS, own=own)
+    assert not met_requests(WAITS, AT_ONCE, own=own)
+    assert "of its requests" in met_requests(WAITS, AT_ONCE, own=110)
 
 
 def test_of_two_cores_that_meet_the_group_nothing_is_said_of_requests() -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from smartharvest.algorithm.policy.base import Spans
 from smartharvest.algorithm.policy.strain import Strain
 from tests.unit.algorithm.policy.dispatches import period
 
@@ -59,3 +62,33 @@ def test_what_was_long_ago_counts_less() -> None:
     for number in range(3, 20):
         strain.observe(period(number))
     assert strain.waits_beyond(100_000) < 0.001
+
+
+def handed_over(waits: dict[int, int], woken_by_own: int) -> Strain:
+    """Of a thousand threads, about half of which take 15 us, the others 500."""
+    spans = Spans(((600_000, 1_000),), (), woken_by_own=woken_by_own)
+    strain = Strain()
+    strain.observe(replace(period(1, waits, runs={15: 520, 500: 480}), spans=(spans,)))
+    return strain
+
+
+def test_where_tasks_wake_each_other_the_mean_takes_the_medians_place() -> None:
+    waits = {0: 800, 50: 200}
+    together = handed_over(waits, woken_by_own=490)
+    assert together.inflation(0.5) == pytest.approx(10 / 230, rel=0.15)
+    assert together.inflation(0.5, held_up=0.1, delay_ns=100_000) == pytest.approx(
+        20 / 230, rel=0.15
+    )
+    alone = handed_over(waits, woken_by_own=90)
+    assert alone.inflation(0.5) > 3 * together.inflation(0.5)
+    assert together.inflation(0.99) == alone.inflation(0.99)
+
+
+def test_whether_they_wake_each_other_is_forgotten_as_their_waits_are() -> None:
+    strain, before = handed_over({0: 800, 50: 200}, 490), handed_over({0: 800, 50: 200}, 0)
+    spans = Spans(((600_000, 1_000),), ())
+    for number in range(2, 60):
+        later = replace(period(number, {0: 800, 50: 200}, runs={15: 520, 500: 480}), spans=(spans,))
+        strain.observe(later)
+        before.observe(later)
+    assert strain.inflation(0.5) == pytest.approx(before.inflation(0.5))

@@ -9,7 +9,7 @@ import pytest
 
 from smartharvest.core.plan import Plan
 from smartharvest.errors import ConfigError
-from smartharvest.lab.simulator.bursty import BURSTY
+from smartharvest.lab.simulator.bursty import BURSTY, HELD_OUT
 from smartharvest.lab.simulator.machine import Machine, Model
 from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, Sharing, make_mechanism
 from smartharvest.lab.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
@@ -295,6 +295,37 @@ def test_a_thread_that_sends_is_what_requests_wait_for_as_it_gets_slower() -> No
         return float(run_queues(0, workload=slower).simulation.latency_us([0.5])[0])
 
     assert p50_us(0) < p50_us(80_000) < p50_us(160_000)
+
+
+def told(workload: Workload, mechanism: str, lent: int) -> tuple[dict[str, dict[int, int]], int]:
+    """What the simulated sensor tells of the first primary after half a second, with so many cores
+    lent all the time: its durations, and the threads that another of its threads woke."""
+    machine = Machine(workload, make_mechanism(mechanism), cores=10, seed=1, given=[lent] * 20)
+    machine.advance(500_000_000)
+    return machine.simulation.spans(0), machine.simulation.woken_by_own(0)
+
+
+@pytest.mark.parametrize("mechanism", ["cpu-idle-kernel", "strict"])
+@pytest.mark.parametrize("name", ["handed-over", "fanned-out"])
+def test_threads_that_another_of_the_primarys_woke_are_told(name: str, mechanism: str) -> None:
+    spans, woken_by_own = told(HELD_OUT[name], mechanism, lent=10)
+    threads = sum(spans["lent"].values()) + sum(spans["not_lent"].values())
+    assert 0.3 * threads < woken_by_own < 0.9 * threads
+    assert told(WORKLOADS["moses"], mechanism, lent=10)[1] == 0
+
+
+def test_waits_are_told_with_and_without_what_lending_added() -> None:
+    spans, _ = told(WORKLOADS["indexserve"], "cpu-idle-kernel", lent=10)
+    assert spans["harmed_waits"] == spans["waits"]
+    assert sum(spans["unharmed_waits"].values()) == sum(spans["waits"].values())
+    assert max(spans["unharmed_waits"]) < max(spans["waits"])
+    assert not spans["waits_not_lent"]
+
+
+def test_with_nothing_lent_no_wait_is_held_against_lending() -> None:
+    spans, _ = told(WORKLOADS["indexserve"], "cpu-idle-kernel", lent=0)
+    assert spans["waits_not_lent"]
+    assert not any(spans[name] for name in ("waits", "harmed_waits", "unharmed_waits", "lent"))
 
 
 def test_the_elastic_minimum_is_never_the_primaries_alone() -> None:
