@@ -25,9 +25,10 @@ for *restarts* it gives everything back and begins again in the same process. `p
 The polling loop and its thread are built for one value of
 {", ".join(LOOPS[:-1])} and {LOOPS[-1]}:
 another value is another loop, and nothing is lent until it runs. Any other live setting changes in
-the loop that runs. `harm`, `long_term_threshold` and a policy that changes to or from `adaptive`
-need another in-kernel sensor, since the kernel checks its programs for one purpose: it is loaded
-while the loop lends, and then takes the place of the one before.
+the loop that runs. `harm`, `long_term_threshold` and a policy that changes to or from one that
+judges harm (`adaptive`, `adaptive-quiet`) need another in-kernel sensor, since the kernel checks
+its programs for one purpose: it is loaded while the loop lends, and then takes the place of the one
+before.
 """
 TABLE = "| key | default | change | meaning |\n|---|---|---|---|"
 

@@ -55,9 +55,13 @@ class Entry(NamedTuple):
     """What of the settings goes into it: with another value it is another sensor."""
 
 
+JUDGE_HARM = ("adaptive", "adaptive-quiet")
+"""Policies that use what the sensor tells of harm."""
+
+
 def wants_harm(settings: Settings) -> bool:
     """Whether the sensor is to tell what lending costs."""
-    return settings.harm or settings.policy == "adaptive"
+    return settings.harm or settings.policy in JUDGE_HARM
 
 
 def _bpf_made_with(settings: Settings) -> tuple[list[str], int]:

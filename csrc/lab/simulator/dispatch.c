@@ -274,7 +274,8 @@ void sh_sim_arrive(struct sh_sim_machine *machine, uint32_t number) {
     sh_sim_agenda_set(&machine->agenda, machine->config.cores + number, primary->traffic.next_ns);
 }
 
-/* It wakes as many as its request has besides, the oldest: they take each as long as any. */
+/* It wakes as many as its request has besides. They are the oldest, perhaps another's: the times of
+ * all are drawn alike. */
 static void send(struct sh_sim_machine *machine, struct sh_sim_primary *primary, uint32_t request) {
     for (uint32_t i = machine->requests[request].threads; i > 1 && !machine->error; i--) {
         struct sh_sim_thread thread = sh_sim_queue_pop(&primary->unsent);

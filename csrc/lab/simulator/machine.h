@@ -130,7 +130,7 @@ struct sh_sim_primary {
     struct sh_sim_traffic traffic;
     struct sh_sim_queue queue;  /* the ready ones first, then those that wait inside the guest */
     uint32_t ready;             /* of the queue */
-    struct sh_sim_queue unsent; /* those that a thread of their request's has yet to wake */
+    struct sh_sim_queue unsent; /* those that one who sends has yet to wake */
     /* With queues: tasks; the sender, the first and the last of the sleeping workers, and how many
      * of them are woken and wait. */
     uint32_t sender, sleeper, last_sleeper, woken;

@@ -38,9 +38,10 @@ struct sh_sim_traffic_config {
     double sigma;                /* lognormal: of the logarithm */
     uint32_t shape;              /* erlang: stages */
     uint32_t fork_min, fork_max; /* threads of a request, uniform */
-    /* CPU time that sending a request to its threads takes, 0 if no thread of the primary's does;
-     * one sends all where each core has a queue, else each request has one. With such queues only:
-     * CPU time that a worker's waking up and going to sleep takes. */
+    /* CPU time that sending a request to its threads takes, 0 if no thread of the primary's does.
+     * Each request has its own, but with a queue for each core: there one sends all, and takes half
+     * of it, and half more for each that it wakes. With such queues only: CPU time that a worker's
+     * waking up and going to sleep takes. */
     int64_t send_ns, wake_ns;
 };
 

@@ -28,7 +28,8 @@ QUIET_STEP = 1.25
 """From a quiet time to the next longer one."""
 MOST_INFLATION = 0.06
 """How much the waits may raise the median and the P99 of wait and run together; not 10 %, since
-requests of several threads meet more of them than each thread."""
+requests of several threads meet more of them than each thread. Where threads wake each other the
+mean takes the median's place."""
 ENOUGH_INFLATION = 0.042
 """Below this in both it lends sooner."""
 MOST_DISASTERS = 0.001

@@ -94,14 +94,17 @@ class Alone:
         """By what share quantile ``q`` of wait and run is higher than it would be alone.
 
         Where the primary queues on its own that comes and goes with its load; what is more than the
-        cores that came back can have brought about is not theirs.
+        cores that came back can have brought about is not theirs. Of a primary whose tasks wake
+        each other the median is that of their sum.
         """
-        alone = 1 + self.strain.inflation(q)
-        excess = (1 + seen.inflation(q)) / alone - 1
+        together = seen.wakes_itself
+        alone = 1 + self.strain.inflation(q, together=together)
+        excess = (1 + seen.inflation(q, together=together)) / alone - 1
         if not self.queues or excess <= 0 or not self._tells_moves:
             return excess
         held_up = min(1.0, BURST * seen.returns / seen.dispatches)
-        most = (1 + self.strain.inflation(q, held_up, seen.move_ns(0.99))) / alone - 1
+        delay_ns = seen.move_ns(0.99)
+        most = (1 + self.strain.inflation(q, held_up, delay_ns, together=together)) / alone - 1
         return min(excess, most)
 
     def excess_beyond(self, seen: Strain, limit_ns: float) -> float:
@@ -116,6 +119,7 @@ class Alone:
     def _is_queueing(self) -> bool:
         strain = self.strain
         return (
-            max(strain.inflation(0.5), strain.inflation(0.99)) > NEGLIGIBLE
+            max(strain.inflation(0.5, together=strain.wakes_itself), strain.inflation(0.99))
+            > NEGLIGIBLE
             or strain.waits_beyond(strain.run_ns(0.99)) > NEGLIGIBLE / 100
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Dispatches
-from smartharvest.algorithm.policy.spans import HANDED_OVER, TYPICAL
+from smartharvest.algorithm.policy.spans import TYPICAL
 
 OCTAVE = 8
 """Buckets of the histograms kept here."""
@@ -19,6 +19,9 @@ SHORTEST_NS = 1_000
 BUCKETS = 24 * OCTAVE
 """Up to 17 s; anything shorter than a microsecond is no wait."""
 EDGES_NS = SHORTEST_NS * 2.0 ** (np.arange(BUCKETS) / OCTAVE)
+WAKE_EACH_OTHER = 0.4
+"""Where tasks of the same primary wake so large a part a request takes several: half of them are
+woken so if one takes requests in and wakes another for each, and fewer if it takes in several."""
 
 
 class Strain:
@@ -71,12 +74,20 @@ class Strain:
         """How many cores came back: half of the moves, the faded ones in part."""
         return float(self._moves.sum()) / 2
 
-    def inflation(self, q: float, held_up: float = 0.0, delay_ns: float = 0.0) -> float:
+    @property
+    def wakes_itself(self) -> bool:
+        """Whether tasks of the same primary wake each other."""
+        return self._woken_by_own > WAKE_EACH_OTHER * self._woken
+
+    def inflation(
+        self, q: float, held_up: float = 0.0, delay_ns: float = 0.0, *, together: bool = False
+    ) -> float:
         """By what share the waits raise quantile ``q`` of a dispatch's wait and run together.
 
         As if every run could meet every wait, and the share ``held_up`` of the waits were longer by
-        ``delay_ns``. 0 if nothing is known. Where tasks of the same primary wake each other the
-        mean takes the median's place: a request takes several, and many are short.
+        ``delay_ns``. 0 if nothing is known. ``together``: by what share they raise the sum of wait
+        and run, of all but the longest runs, in place of the median. A request that takes several
+        tasks takes their sum, and their median is no request's: many only hand it over.
         """
         alone_ns = self.run_ns(q)
         total = self._waits.sum()
@@ -88,7 +99,7 @@ class Strain:
         if held_up > 0:
             share = np.concatenate(((1 - held_up) * share, held_up * share))
             wait_ns = np.concatenate((wait_ns, wait_ns + delay_ns))
-        if q == 0.5 and self._woken_by_own > HANDED_OVER * self._woken:
+        if together and q == 0.5:
             return float(share @ wait_ns) / self._typical_run_ns()
         done = np.concatenate(([0.0], np.cumsum(self._runs) / self._runs.sum()))
         at_ns = np.concatenate(([0.0], EDGES_NS))

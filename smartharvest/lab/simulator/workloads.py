@@ -44,8 +44,8 @@ class Primary:
     trace_period_ns: int = FOREVER_NS
     send_ns: int = 0
     """CPU time of the thread that sends a request to the others, which it wakes; 0: they arrive by
-    themselves. Where each core has a queue of its own one thread sends all, else each request has
-    its own."""
+    themselves. Each request has its own, but where each core has a queue of its own: there one
+    thread sends all, and takes half of it, and half more for each that it wakes."""
     wake_ns: int = 0
     """CPU time that a thread takes to wake up and to go to sleep, only where each core has a queue
     of its own."""

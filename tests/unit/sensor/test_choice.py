@@ -37,6 +37,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def test_harm_is_told_if_it_is_asked_for_or_a_policy_lives_by_it() -> None:
     assert sensing.wants_harm(load_settings({}))
+    assert sensing.wants_harm(load_settings({"policy": "adaptive-quiet"}))
     assert not sensing.wants_harm(load_settings({"policy": "prev-peak"}))
     assert sensing.wants_harm(load_settings({"policy": "prev-peak", "harm": True}))
 

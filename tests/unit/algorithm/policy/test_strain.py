@@ -72,23 +72,26 @@ def handed_over(waits: dict[int, int], woken_by_own: int) -> Strain:
     return strain
 
 
-def test_where_tasks_wake_each_other_the_mean_takes_the_medians_place() -> None:
-    waits = {0: 800, 50: 200}
-    together = handed_over(waits, woken_by_own=490)
-    assert together.inflation(0.5) == pytest.approx(10 / 230, rel=0.15)
-    assert together.inflation(0.5, held_up=0.1, delay_ns=100_000) == pytest.approx(
-        20 / 230, rel=0.15
+def test_where_tasks_wake_each_other_their_sum_takes_the_medians_place() -> None:
+    strain = handed_over({0: 800, 50: 200}, woken_by_own=490)
+    assert strain.wakes_itself
+    together = strain.inflation(0.5, together=True)
+    assert together == pytest.approx(10 / 230, rel=0.15)
+    longer = strain.inflation(0.5, held_up=0.1, delay_ns=100_000, together=True)
+    assert longer == pytest.approx(20 / 230, rel=0.15)
+    assert strain.inflation(0.5) > 3 * together
+    assert strain.inflation(0.99, together=True) == strain.inflation(0.99)
+    assert not handed_over({0: 800, 50: 200}, woken_by_own=390).wakes_itself
+
+
+@pytest.mark.parametrize(("before", "after"), [(90_000, 90), (0, 900)])
+def test_how_many_they_woke_long_ago_counts_less(before: int, after: int) -> None:
+    strain = Strain()
+    strain.observe(
+        replace(period(1), spans=(Spans(((600_000, 100_000),), (), woken_by_own=before),))
     )
-    alone = handed_over(waits, woken_by_own=90)
-    assert alone.inflation(0.5) > 3 * together.inflation(0.5)
-    assert together.inflation(0.99) == alone.inflation(0.99)
-
-
-def test_whether_they_wake_each_other_is_forgotten_as_their_waits_are() -> None:
-    strain, before = handed_over({0: 800, 50: 200}, 490), handed_over({0: 800, 50: 200}, 0)
-    spans = Spans(((600_000, 1_000),), ())
+    assert strain.wakes_itself is (before > after)
     for number in range(2, 60):
-        later = replace(period(number, {0: 800, 50: 200}, runs={15: 520, 500: 480}), spans=(spans,))
-        strain.observe(later)
-        before.observe(later)
-    assert strain.inflation(0.5) == pytest.approx(before.inflation(0.5))
+        spans = Spans(((600_000, 1_000),), (), woken_by_own=after)
+        strain.observe(replace(period(number), spans=(spans,)))
+    assert strain.wakes_itself is (after > before)
