@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 
 
 JUDGE_HARM = ("adaptive", "adaptive-quiet")
-"""Policies that use what the sensor tells of harm."""
+"""These policies judge harm, so the sensor has to tell it."""
 
 
 def wants_harm(settings: Settings) -> bool:

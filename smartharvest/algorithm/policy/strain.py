@@ -85,9 +85,9 @@ class Strain:
         """By what share the waits raise quantile ``q`` of a dispatch's wait and run together.
 
         As if every run could meet every wait, and the share ``held_up`` of the waits were longer by
-        ``delay_ns``. 0 if nothing is known. ``together``: by what share they raise the sum of wait
-        and run, of all but the longest runs, in place of the median. A request that takes several
-        tasks takes their sum, and their median is no request's: many only hand it over.
+        ``delay_ns``. 0 if nothing is known. ``together``: the median counts for the sum of all but
+        the longest runs, and the result is by what share the waits raise that. A request that takes
+        several tasks takes their sum, and many of them only hand it over.
         """
         alone_ns = self.run_ns(q)
         total = self._waits.sum()

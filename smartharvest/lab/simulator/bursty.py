@@ -73,5 +73,5 @@ HELD_OUT = _named(
         shared_cores=10,
     )
 }
-"""Not looked at while a policy was tuned, to confirm on; but ``crowded``, and the last two by name
-when policies were told which threads wake each other."""
+"""To confirm on: nobody looked at them while a policy was tuned. Three are exceptions: ``crowded``,
+and ``handed-over`` and ``fanned-out``, since policies know which threads wake each other."""

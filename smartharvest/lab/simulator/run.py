@@ -339,6 +339,10 @@ def _control(
             period_end_ns, earlier = period_end_ns + period_ns, counts
 
 
+_Told = tuple[dict[str, dict[int, int]], int]
+"""Of a primary since the start: ``Simulation.spans`` and ``Simulation.woken_by_own``."""
+
+
 class _SpanReader:
     """Reads what has been added to the primaries' spans since the last time."""
 
@@ -347,7 +351,7 @@ class _SpanReader:
         self._primaries = range(len(machine.workload.primaries))
         self._earlier = [self._now(number) for number in self._primaries]
 
-    def _now(self, number: int) -> tuple[dict[str, dict[int, int]], int]:
+    def _now(self, number: int) -> _Told:
         return self._simulation.spans(number), self._simulation.woken_by_own(number)
 
     def read(self) -> tuple[Spans, ...]:
@@ -355,10 +359,9 @@ class _SpanReader:
         return tuple(_spans(*pair) for pair in zip(self._earlier, earlier, strict=True))
 
 
-def _spans(
-    now: tuple[dict[str, dict[int, int]], int], earlier: tuple[dict[str, dict[int, int]], int]
-) -> Spans:
-    spans = {name: _added(counts, earlier[0][name]) for name, counts in now[0].items()}
+def _spans(now: _Told, earlier: _Told) -> Spans:
+    (counted, woken_by_own), (counted_before, woken_before) = now, earlier
+    spans = {name: _added(counts, counted_before[name]) for name, counts in counted.items()}
     waits_not_lent = spans["waits_not_lent"]
     return Spans(
         lent=spans["lent"],
@@ -367,7 +370,7 @@ def _spans(
         waits=spans["waits"] + waits_not_lent,
         harmed_waits=spans["harmed_waits"] + waits_not_lent,
         unharmed_waits=spans["unharmed_waits"] + waits_not_lent,
-        woken_by_own=now[1] - earlier[1],
+        woken_by_own=woken_by_own - woken_before,
     )
 
 

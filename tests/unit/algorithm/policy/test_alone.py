@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from smartharvest.algorithm.policy.alone import (
     MOST_REST_PERIODS,
     QUEUEING_PERIODS,
@@ -9,7 +13,7 @@ from smartharvest.algorithm.policy.alone import (
     REST_PERIODS,
     Alone,
 )
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
 from smartharvest.algorithm.policy.strain import Strain
 from tests.unit.algorithm.policy.dispatches import period
 
@@ -90,3 +94,23 @@ def test_where_nothing_queues_on_its_own_all_of_it_is_held_against_lending() -> 
     alone, worse = rested({0: 1000}), Strain()
     worse.observe(period(11, {0: 100, 3000: 900}, moves={100: 2}))
     assert alone.excess(worse, 0.5) > 1
+
+
+def waking(number: int, woken_by_own: int, *, lent: bool) -> Dispatches:
+    """A period of a thousand threads, of which another of the primary's woke so many."""
+    seen = period(number, {0: 800, 50: 200}, runs={15: 520, 500: 480}, lent=lent)
+    return replace(seen, spans=(Spans(((600_000, 1000),), (), woken_by_own=woken_by_own),))
+
+
+@pytest.mark.parametrize(("before", "after"), [(390, 410), (410, 390)])
+def test_the_same_waits_are_no_excess_whichever_way_the_median_is_judged(
+    before: int, after: int
+) -> None:
+    alone = Alone()
+    for number in range(1, QUEUEING_PERIODS + 1):
+        alone.observe(waking(number, before, lent=False))
+    seen = Strain()
+    seen.observe(waking(QUEUEING_PERIODS + 1, after, lent=True))
+    assert alone.queues
+    assert alone.strain.wakes_itself is not seen.wakes_itself
+    assert alone.excess(seen, 0.5) == pytest.approx(0, abs=0.01)

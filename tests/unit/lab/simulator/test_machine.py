@@ -298,8 +298,8 @@ def test_a_thread_that_sends_is_what_requests_wait_for_as_it_gets_slower() -> No
 
 
 def told(workload: Workload, mechanism: str, lent: int) -> tuple[dict[str, dict[int, int]], int]:
-    """What the simulated sensor tells of the first primary after half a second, with so many cores
-    lent all the time: its durations, and the threads that another of its threads woke."""
+    """Half a second with so many cores lent all the time. It returns the first primary's durations,
+    as the simulated sensor tells them, and how many of its threads another one woke."""
     machine = Machine(workload, make_mechanism(mechanism), cores=10, seed=1, given=[lent] * 20)
     machine.advance(500_000_000)
     return machine.simulation.spans(0), machine.simulation.woken_by_own(0)
