@@ -180,10 +180,8 @@ static __always_inline int woken(struct task_struct *task) {
     const uint32_t runner = runner_of(task);
     if (runner < SH_BPF_PRIMARY)
         return 0;
-    if (settings.parts & SH_BPF_HARM) {
+    if (settings.parts & SH_BPF_HARM)
         compare_clocks_at_wakeup(task, clock);
-        note_timers_task(task);
-    }
     const int32_t by = change_wanting(task, runner, 1);
     if (by)
         move(clock, 0, by);
@@ -204,14 +202,16 @@ int BPF_PROG(on_wakeup, struct task_struct *task) {
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(on_wakeup_new, struct task_struct *task) {
+    if (settings.parts & SH_BPF_HARM)
+        forget(task->pid);
     return woken(task);
 }
 
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(on_expiry, struct hrtimer *timer) {
-    if (timer->base->clockid != CLOCK_MONOTONIC)
-        return 0;
-    const int64_t late_ns = (int64_t)bpf_ktime_get_ns() - timer->node.expires;
+    int64_t late_ns = 0; /* of other clocks it is not known */
+    if (timer->base->clockid == CLOCK_MONOTONIC)
+        late_ns = (int64_t)bpf_ktime_get_ns() - timer->node.expires;
     note_expiry(late_ns > 0 ? (uint64_t)late_ns : 1);
     return 0;
 }

@@ -285,32 +285,37 @@ static __always_inline void note_expiry(uint64_t late_ns) {
         own->expiring_late_ns = late_ns;
 }
 
-/* Whom a timer wakes has been late since that expired. */
-static __always_inline void note_timers_task(const struct task_struct *woken) {
-    const uint32_t cpu = bpf_get_smp_processor_id();
-    const struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
-    struct sh_bpf_tracked_task *task = tracked(woken->pid);
-    if (own && task && task->task == woken->pid)
-        task->late_ns = own->expiring_late_ns;
-}
-
 /* Whom a running task of the same primary wakes goes on with what that has begun. An interrupt's
- * wake-up is taken for one by the task that it came to, unless a timer was why. */
+ * wake-up is taken for one by the task that it came to, unless a timer was why: whom that wakes has
+ * been late since it expired. An idle CPU queues up whom others wake there once it has woken up
+ * itself (`ttwu_queue_cond`), so this is when a task began to be late for that. */
 static __always_inline void note_waker(const struct task_struct *woken) {
     const uint32_t cpu = bpf_get_smp_processor_id();
     const struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
-    if (!own || own->runner < SH_BPF_PRIMARY || own->expiring_late_ns)
-        return;
     struct sh_bpf_tracked_task *task = tracked(woken->pid);
-    if (task && task->task == woken->pid)
-        task->waker = own->runner;
+    if (!own || !task || task->task != woken->pid)
+        return;
+    task->waking_ns = bpf_ktime_get_ns();
+    task->late_ns = own->expiring_late_ns;
+    task->waker = own->runner >= SH_BPF_PRIMARY && !task->late_ns ? own->runner : 0;
 }
 
-/* It left unseen, nobody knows whether to sleep. */
+/* It left unseen, nobody knows whether to sleep; or another task has its number. */
 static __always_inline void forget(int32_t pid) {
     struct sh_bpf_tracked_task *task = tracked(pid);
     if (task && task->task == pid)
-        task->woke_ns = 0;
+        task->task = 0;
+}
+
+/* How late a task that wakes up was queued up at `queued_ns`: since the timer expired, or since
+ * somebody woke it. No longer than it has slept: a timer may be set for the past. */
+static __always_inline uint64_t late_of(const struct sh_bpf_tracked_task *task,
+                                        uint64_t queued_ns) {
+    const int64_t slept = (int64_t)(queued_ns - task->slept_ns);
+    const int64_t answer = (int64_t)(queued_ns - task->waking_ns);
+    const int64_t late = (int64_t)task->late_ns + (answer > 0 ? answer : 0);
+    const int64_t most = slept > 0 ? slept : 0;
+    return (uint64_t)(late < most ? late : most);
 }
 
 static __always_inline uint64_t without_halts(uint64_t ns) {
@@ -434,7 +439,7 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
     uint64_t wait = clock - queued;
     if (unlikely((int64_t)wait < 0))
         wait = 0;
-    bool wakes = true;
+    bool wakes = true, timed = false;
     uint64_t late_ns = 0;
     if (likely(task->task == pid)) {
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
@@ -442,18 +447,20 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
             wait += (uint32_t)elsewhere;
         wakes = !task->woke_ns;
         if (likely(wakes)) {
-            late_ns = task->late_ns;
+            timed = task->late_ns;
+            late_ns = late_of(task, now - wait);
             harm->woken_by_own += task->waker == runner;
         }
         task->late_ns = task->waker = 0;
     } else {
         task->task = pid;
+        task->waited_ns = waited_ns;
         task->woke_before_ns = task->interval_ns = task->late_ns = task->waker = 0;
     }
     if (likely(wakes))
         note_waking(task, now - wait - late_ns);
     struct sh_bpf_harm_side *side = side_of(harm, now - wait - late_ns);
-    struct sh_bpf_idle_waits *idle_waits = &harm->idle_waits[!!late_ns];
+    struct sh_bpf_idle_waits *idle_waits = &harm->idle_waits[timed];
     if (left == SH_BPF_IDLE && wakes)
         note_idle_wait(harm, idle_waits, wait + late_ns);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
@@ -494,6 +501,7 @@ static __always_inline void note_leaving(uint32_t place, int32_t pid, bool sleep
     task->waited_ns = waited_ns;
     if (unlikely(task->task != pid)) {
         task->task = pid;
+        task->slept_ns = now;
         task->woke_ns = task->woke_before_ns = task->interval_ns = task->late_ns = task->waker = 0;
         harm->lost += sleeps;
         return;
@@ -508,6 +516,7 @@ static __always_inline void note_leaving(uint32_t place, int32_t pid, bool sleep
     if (!sleeps)
         return;
     task->woke_ns = 0;
+    task->slept_ns = now;
     const uint64_t span = (int64_t)(now - woke_ns) > 0 ? now - woke_ns : 0;
     struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
     count_in(side->wakes_to_sleeps, span);

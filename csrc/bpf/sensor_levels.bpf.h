@@ -28,6 +28,15 @@ static __always_inline void rebook(uint64_t *times, uint32_t from, uint32_t to, 
     book(times, to, time);
 }
 
+/* Wakes the reader if so many are busy as it waits for. */
+static __always_inline void ring(uint64_t word, int32_t busy_by) {
+    const int32_t wake_at = shared.control.wake_at;
+    const int32_t busy = (int32_t)(word & BUSY_MASK);
+    if (unlikely(busy_by > 0 && wake_at >= 0 && busy >= wake_at) &&
+        __sync_val_compare_and_swap(&shared.control.wake_at, wake_at, SH_BPF_NO_WAKE) == wake_at)
+        bpf_ringbuf_output(&wakes, &word, sizeof(word), BPF_RB_FORCE_WAKEUP);
+}
+
 /* Moves the counts at a time and books the time since the last move to where they were. A change
  * that comes late, since CPUs' clocks are not read in the order of their moves or the program was
  * not told of a switch, takes over what has been booked since it happened. False if somebody else
@@ -65,12 +74,7 @@ static __always_inline bool try_to_move(uint64_t now, int32_t busy_by, int32_t w
         if (settings.parts & SH_BPF_DEMAND)
             book(shared.levels.wanting_time, old_wanting, passed);
     }
-    const int32_t wake_at = shared.control.wake_at;
-    if (unlikely(busy_by > 0 && wake_at >= 0 && busy >= wake_at) &&
-        __sync_val_compare_and_swap(&shared.control.wake_at, wake_at, SH_BPF_NO_WAKE) == wake_at) {
-        const uint64_t word = new;
-        bpf_ringbuf_output(&wakes, (void *)&word, sizeof(word), BPF_RB_FORCE_WAKEUP);
-    }
+    ring(new, busy_by);
     return true;
 }
 
@@ -79,7 +83,8 @@ GLOBAL int move_against_others(uint64_t now, int32_t busy_by, int32_t wanting_by
         if (try_to_move(now, busy_by, wanting_by))
             return 0;
     /* Sixteen others were faster. */
-    __sync_fetch_and_add(&shared.levels.word, sh_bpf_gains(busy_by, wanting_by));
+    const uint64_t gains = sh_bpf_gains(busy_by, wanting_by);
+    ring(__sync_fetch_and_add(&shared.levels.word, gains) + gains, busy_by);
     return 0;
 }
 

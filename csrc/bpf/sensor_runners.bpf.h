@@ -31,8 +31,8 @@ GLOBAL int climb(uint64_t css, uint32_t hierarchy) {
         runner = runner_of_target(BPF_CORE_READ(at, cgroup, kn, id), hierarchy);
         at = BPF_CORE_READ(at, parent);
     }
-    if (!runner)
-        runner = SH_BPF_OTHER;
+    if (!runner) /* what hides so deep may be anybody's, and harm is what must not be missed */
+        runner = at ? SH_BPF_ELASTIC : SH_BPF_OTHER;
     *slot_of(serial) = serial << 8 | (uint32_t)runner;
     return runner;
 }

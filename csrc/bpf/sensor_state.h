@@ -90,6 +90,8 @@ struct sh_bpf_tracked_task {
     uint64_t woke_before_ns;
     uint64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
     uint64_t late_ns;     /* a timer woke it so long after its time; 0: none did, or it runs */
+    uint64_t slept_ns;    /* when it last went to sleep, */
+    uint64_t waking_ns;   /* and when somebody began to wake it */
     uint32_t waker;       /* the runner whose task has woken it; 0: none has, or it runs */
 };
 
@@ -181,8 +183,8 @@ struct sh_bpf_cpu {
     uint64_t primary_since; /* the scheduler's clock when a primary task came; 0: none runs */
     uint64_t primary_ns, primary_lent_ns; /* primary tasks ran here, and of that while lent */
     struct sh_bpf_run_counts runs;
-    uint32_t histogram[SH_BPF_WAIT_BUCKETS]; /* of waits */
-    uint32_t run_histogram[SH_BPF_RUN_BUCKETS];
+    uint64_t histogram[SH_BPF_WAIT_BUCKETS]; /* of waits */
+    uint64_t run_histogram[SH_BPF_RUN_BUCKETS];
     /* Harm, what is seldom read. */
     uint64_t idle_until;     /* when it was last idle */
     uint64_t late_by_ns;     /* lending held up the task here, or who was before it, by so much */

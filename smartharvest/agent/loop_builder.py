@@ -49,6 +49,7 @@ class BuiltLoop:
             and before.kernel_ids == now.kernel_ids
             and before.capacity.allocations == now.capacity.allocations
             and before.capacity.total == now.capacity.total
+            and before.capacity.pool == now.capacity.pool
         )
 
     def can_sense_by(self, other: Sensing) -> bool:
