@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from smartharvest.errors import RightsError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.journal.confinement import take_back
 from smartharvest.host.journal.contents import (
     JournalError,
@@ -198,9 +199,14 @@ def _unpin(tid: int, elastic: Sequence[str], files: KernelFiles, report: Recover
     """Frees a thread that the loop pinned to one CPU; the loop pins only free threads.
 
     The id may be another thread's by now, and nothing shows when it was written (a mapped file's
-    modification time does not): so only a thread of the elastic group is unpinned.
+    modification time does not): so only a thread of the elastic group is unpinned. The group may
+    have been shrunk since: a thread whose one CPU is not there any more shows all that it has, and
+    would be pinned again once that is more.
     """
-    if not tid or len(tasks.affinity(tid)) != 1 or not _holds(elastic, tid, files):
+    if not tid or not _holds(elastic, tid, files):
+        return
+    cpus = tasks.affinity(tid)
+    if len(cpus) != 1 and cpus not in _effective(elastic, files):
         return
     with contextlib.suppress(OSError):
         os.sched_setaffinity(tid, tasks.EVERY_CPU)
@@ -213,6 +219,16 @@ def _holds(groups: Sequence[str], tid: int, files: KernelFiles) -> bool:
             if str(tid) in files.read(path).split():
                 return True
     return False
+
+
+def _effective(groups: Sequence[str], files: KernelFiles) -> list[frozenset[int]]:
+    """The CPUs that each of the groups has."""
+    found = []
+    for group in groups:
+        for name in ("cpuset.effective_cpus", "cpuset.cpus.effective"):
+            with contextlib.suppress(OSError, ValueError):
+                found.append(parse_cpulist(files.read(f"{group}/{name}")))
+    return found
 
 
 def _pid_of(path: str) -> int:

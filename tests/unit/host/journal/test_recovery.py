@@ -16,7 +16,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.journal.restoration import is_ours
 from smartharvest.host.journal.writer import HostWriter
-from tests.cpus import needs_two_cpus
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 AGENT = """
@@ -111,6 +111,23 @@ def test_a_thread_that_the_loop_had_pinned_is_free_again(tree: CgroupTree, tmp_p
         assert len(os.sched_getaffinity(sleeper.pid)) == 1
         recover(tree.files, str(tmp_path / "state"))
         assert os.sched_getaffinity(sleeper.pid) == allowed
+        sleeper.kill()
+
+
+@needs_two_cpus
+@pytest.mark.parametrize("shrunk", [True, False])
+def test_a_pinned_thread_whose_group_has_lost_that_cpu_shows_all_that_is_left(
+    tree: CgroupTree, tmp_path: Path, shrunk: bool
+) -> None:
+    with subprocess.Popen(["sleep", "100"]) as sleeper:
+        group = tree.group("g")
+        tree.files.write(group.tasks_file, str(sleeper.pid))
+        kill_an_agent_in(tree, tmp_path / "state", nudged=sleeper.pid)
+        os.sched_setaffinity(sleeper.pid, ALLOWED[-2:])
+        left = ALLOWED[-2:] if shrunk else ALLOWED[-1:]
+        tree.files.write(group.cpus_file, ",".join(map(str, left)))
+        report = recover(tree.files, str(tmp_path / "state"))
+        assert any("unpinned" in line for line in report.restored) is shrunk
         sleeper.kill()
 
 
