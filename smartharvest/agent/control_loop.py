@@ -110,6 +110,7 @@ class ControlLoop:
         self.harm.watch(self.loop.sensor, primaries)
         self.loop.sensor.count_minimum(self._frozen is False)
         self._dispatches.watch(len(primaries))
+        self.controller.watch(primaries)
 
     def decide_with(self, decider: Decider | None) -> None:
         """From the loop's next start on ``decider`` answers its windows in it; None: nobody."""
@@ -203,7 +204,7 @@ class ControlLoop:
             self.loop.rest(rest_ns)
         prompt |= hurries and not controller.loop_decides
         if controller.wants_dispatches:
-            most_ms = min(most_ms, -(-self._dispatches.left_ns(now_ns) // 1_000_000))
+            most_ms = min(most_ms, -(-self._dispatches.left_ns(controller, now_ns) // 1_000_000))
         judgement_ms = (
             QUIET_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
         )

@@ -100,7 +100,7 @@ def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
     except OSError:
         machine = ""
     return {
-        "evidence": 3,
+        "evidence": 4,
         "policy": settings.policy,
         "primary": [str(spec) for spec in settings.primary],
         "elastic": str(settings.elastic),

@@ -7,7 +7,7 @@ CLOCK_MONOTONIC or any other clock that only the caller knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -23,6 +23,8 @@ from smartharvest.algorithm.policy.fallback import (
     frozen,
     is_steady,
     judges_waits,
+    note_primaries,
+    note_trip,
     rests,
     wants_dispatches,
 )
@@ -89,6 +91,7 @@ class Controller(Algorithm1):
         self.can_lend = can_lend
         self.loop_decides = loop_decides
         self._note = note
+        self._primaries: Sequence[str] = ()
         self._baseline = Baseline()
         self._learner = getattr(policy, "learner", None)
         """What a policy without a learner leaves to the next one that learns."""
@@ -216,6 +219,8 @@ class Controller(Algorithm1):
             + (f" ({usual.share:.1%} do without lending); " if usual.share else "; ")
             + f"lending stops for {long_term.rest_ns / 1e9:g} s"
         )
+        if judges and self.inhibited.reason is None:
+            note_trip(self.policy)
         return self.give_everything_back()
 
     @property
@@ -249,11 +254,17 @@ class Controller(Algorithm1):
         """
         self.policy = policy
         self._plain = False
+        note_primaries(policy, self._primaries)
         if getattr(policy, "learner", None) is None:
             return
         if self._learner is not None:
             policy.learner = self._learner  # type: ignore[attr-defined]
         self._learner = policy.learner  # type: ignore[attr-defined]
+
+    def watch(self, primaries: Sequence[str]) -> None:
+        """Whom the sensors see from now on, by name, in their order."""
+        self._primaries = tuple(primaries)
+        note_primaries(self.policy, self._primaries)
 
     def change_long_term(self, long_term: LongTermSafeguard | None, judged_waits: str) -> None:
         """Another long-term safeguard, at rest, judges from now on."""

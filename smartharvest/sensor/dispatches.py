@@ -24,7 +24,7 @@ class DispatchReader:
 
     def __init__(self) -> None:
         self._before: _Seen | None = None
-        self._due_ns = 0
+        self._looked_ns: int | None = None
         self._warned = False
         self._primaries = 0
 
@@ -32,16 +32,19 @@ class DispatchReader:
         """How many primaries the sensors see from now on."""
         self._primaries = primaries
 
-    def left_ns(self, now_ns: int) -> int:
-        """Until a period ends; 0 once it has."""
-        return max(0, self._due_ns - now_ns)
+    def left_ns(self, controller: Controller, now_ns: int) -> int:
+        """Until a period ends, which is long as long as the policy is patient; 0 once it has."""
+        if self._looked_ns is None:
+            return 0
+        patient = is_patient(controller.policy)
+        period_ns = PATIENT_PERIOD_NS if patient else DISPATCHES_PERIOD_NS
+        return max(0, self._looked_ns + period_ns - now_ns)
 
     def read(self, controller: Controller, loop: _loop.Loop, now_ns: int) -> Dispatches | None:
         """Once a period, and only if the policy asks for dispatches; None otherwise."""
-        if now_ns < self._due_ns:
+        if self.left_ns(controller, now_ns) > 0:
             return None
-        patient = is_patient(controller.policy)
-        self._due_ns = now_ns + (PATIENT_PERIOD_NS if patient else DISPATCHES_PERIOD_NS)
+        self._looked_ns = now_ns
         if not controller.wants_dispatches:  # too expensive for every window
             self._before = None
             return None

@@ -26,6 +26,7 @@ paper's policy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,7 @@ from smartharvest.algorithm.policy.base import (
 )
 from smartharvest.algorithm.policy.judge import Judge
 from smartharvest.algorithm.policy.records import (
+    MOST_RETRY_PERIODS,
     RETRY_PERIODS,
     Kept,
     Record,
@@ -73,6 +75,10 @@ WORTH_PERIODS = 30
 LEAST_LENT = 0.1
 """... so many cores in the mean, and if it follows demand as many as the batch mostly has of a set
 (``apart``)."""
+GONE_RETRY_PERIODS = 600
+"""A way that failed is tried again so soon at the latest, once a primary is gone."""
+SEEN_PERIODS = 20
+"""After which it may be seen again what is usual with nothing lent."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 BARREN_PERIODS = 300
@@ -120,11 +126,15 @@ class Adaptive:
         """Periods since a way was held that gives the batch more than its minimum."""
         self._is_new = False
         """Whether the next window is of the way before."""
+        self._usual_seen = -SEEN_PERIODS
+        """When it was last looked for what is usual, since it was not known."""
         self._unjudged = 0
         """Periods to come that say nothing about the way in force."""
         self._inhibited = False
         """Whether something else decides that nothing is lent."""
         self._held_rests = Rests(settings.protect, few=self._few)
+        self._names: tuple[str, ...] = ()
+        """Of the primaries that the sensor sees, in its order; empty: unknown."""
         self._recalled: Kept | None = None
         """From before a restart, until the first period."""
         self._doze_ns = 0
@@ -135,6 +145,7 @@ class Adaptive:
         self._answered: Way | None = None
         self._last_ns: int | None = None
         self._told_ns = 0
+        self._tripped = False
         self._blind = False
         self.explanation = "lends nothing yet"
 
@@ -166,8 +177,9 @@ class Adaptive:
 
     @property
     def dozes(self) -> bool:
-        """Whether it lends nothing and looks at nothing but the time."""
-        return self._doze_ns > 0
+        """Whether it lends nothing and looks at nothing but the time. Not before a window was
+        answered so: until then what it has left is in force."""
+        return self._doze_ns > 0 and self.steady
 
     @property
     def steady(self) -> bool:
@@ -182,7 +194,8 @@ class Adaptive:
     @property
     def patient(self) -> bool:
         """Whether it has held a way without a move for so long that it need not look often."""
-        return self.steady and self._now == self._held and self._since >= SETTLED_PERIODS
+        is_held = self._now == self._held and not self.way.moves
+        return self.steady and is_held and self._since >= SETTLED_PERIODS
 
     @property
     def is_barren(self) -> bool:
@@ -259,12 +272,15 @@ class Adaptive:
     def dump(self) -> bytes:
         """Its evidence, for ``load``."""
         held, slowdowns = self._held, [meter.slowdowns for meter in self._judge.meters]
+        names: Sequence[str] = self._judge.names
         if self._recalled is not None:
             held, slowdowns = self._recalled.held, list(self._recalled.slowdowns)
+            names = self._recalled.names
         records = [
-            replace(one, retry_at=max(0, one.retry_at - self._periods)) for one in self._records
+            replace(one, retry_at=min(MOST_RETRY_PERIODS, max(0, one.retry_at - self._periods)))
+            for one in self._records
         ]
-        return Kept(held, records, slowdowns, self._barren).dump()
+        return Kept(held, records, slowdowns, self._barren, names).dump()
 
     def load(self, dumped: bytes) -> None:
         """Begins with the evidence that one under the same conditions dumped.
@@ -283,7 +299,7 @@ class Adaptive:
         self._note_lent(window)
         if self.dozes:
             self._told_ns = window.end_ns
-            self._doze_ns -= window.end_ns - window.start_ns
+            self._sleep_through(window.end_ns - window.start_ns)
         if self._last_ns is None or window.end_ns - self._last_ns > BLIND_NS:
             self._told_ns = window.end_ns  # nobody could have reported before
         self._last_ns = window.end_ns
@@ -333,14 +349,22 @@ class Adaptive:
         if not seen.spans or any(one.lent and not one.unharmed for one in seen.spans):
             return
         self._hear(seen.end_ns)
+        self._answer_trip()
         self._inhibited = seen.inhibited
         if seen.inhibited:
             self._unjudged = max(self._unjudged, 1)  # a part of the next one may be of it, too
             return
-        if len(self._judge.meters) != len(seen.spans):
-            self._begin(len(seen.spans))
+        known = len(self._names) == len(seen.spans)
+        names = self._names if known else tuple(map(str, range(len(seen.spans))))
+        if names != self._judge.names:
+            self._begin(names)
         periods = max(1, round(seen.period_ns / DISPATCHES_PERIOD_NS))
-        self._judge.add(seen.spans, counts=not self._unjudged, periods=periods)
+        self._judge.add(
+            seen.spans,
+            counts=not self._unjudged,
+            lends=self._now != self._nothing,
+            periods=periods,
+        )
         self._note_moves(seen)
         self._periods += periods
         gives = self._ways[self._held].kind not in ("minimum", "nothing")
@@ -358,6 +382,27 @@ class Adaptive:
             self._judge_way()
         self._doze()
 
+    def note_primaries(self, names: Sequence[str]) -> None:
+        """These are what the sensor sees from now on, in its order. Who is gone may be why a way
+        failed, so it is tried again soon."""
+        if not set(self._names) <= set(names):
+            self._try_soon()
+        self._names, self._doze_ns = tuple(names), 0
+
+    def _try_soon(self) -> None:
+        soon = self._periods + GONE_RETRY_PERIODS
+        for record in self._records:
+            record.retry_at = min(record.retry_at, soon)
+
+    def note_trip(self) -> None:
+        """The long-term safeguard has seen a task that waits too long: the way in force failed."""
+        self._tripped = True
+
+    def _answer_trip(self) -> None:
+        tripped, self._tripped = self._tripped, False
+        if tripped and not self._held_rests.is_on and self.way.kind != "nothing":
+            self._leave("a task waited too long", by_little=False)
+
     def note_blind(self) -> None:
         """Nobody tells, for now."""
         if not self._blind:
@@ -369,21 +414,31 @@ class Adaptive:
             self._explain()
         self._told_ns, self._blind = end_ns, False
 
-    def _begin(self, primaries: int) -> None:
-        """As one that knows nothing, or what was kept over a restart."""
+    def _begin(self, names: tuple[str, ...]) -> None:
+        """With these primaries: what is known of those that were there stays, also over a restart.
+        Who comes is seen with nothing lent first."""
         recalled, self._recalled = self._recalled, None
-        again = bool(self._judge.meters)
-        self._judge.begin(primaries)
-        if again or (recalled and len(recalled.slowdowns) != primaries):
-            self._records = [Record() for _ in self._ways]
-            self._periods, self._held, self._why = 0, self._nothing, ""
-            self._barren = 0
-        elif recalled:
-            for meter, slowdowns in zip(self._judge.meters, recalled.slowdowns, strict=True):
-                meter.slowdowns = slowdowns
+        before = self._judge.names if recalled is None else tuple(recalled.names)
+        self._judge.watch(names)
+        if recalled is not None:
+            found = dict(zip(recalled.names, recalled.slowdowns, strict=True))
+            for name, meter in zip(names, self._judge.meters, strict=True):
+                meter.slowdowns = found.get(name, {})
+        self._unjudged = 1  # what was seen was before
+        if set(names) <= set(before):
+            if recalled is None:
+                return
+            if set(before) != set(names):
+                self._try_soon()
             if self._may_enter(recalled.held):
                 self._held, self._why = recalled.held, ", as before the restart"
-        self._held_rests.abandon()
+        else:
+            if set(names).isdisjoint(before):
+                self._records = [Record() for _ in self._ways]
+            for record in self._records:
+                record.forget()
+            self._held, self._why, self._barren = self._nothing, "", 0
+        self._held_rests.abandon(self._judge.meters)
         self._enter(self._held)
         self._rest_later()
         self._unjudged = 1  # what was seen was before
@@ -396,11 +451,13 @@ class Adaptive:
     def _judge_way(self) -> None:
         """Whether the way in force is too dear, and whether to try a bolder one."""
         judge = self._judge
-        if why := self._too_dear():
-            if self._now == self._held and not (judge.is_disaster or judge.may_compare):
+        why, moved = self._too_dear()
+        if why:
+            seen = judge.may_compare or self._periods < self._usual_seen + SEEN_PERIODS
+            if self._now == self._held and not (judge.is_disaster or seen):
                 self._see_usual()  # may be it would be as long then
             else:
-                self._leave(why)
+                self._leave(why, moved=moved)
         elif self._now > self._held:
             if self._since >= REST_PERIODS:
                 self._enter(self._held)
@@ -435,6 +492,7 @@ class Adaptive:
 
     def _see_usual(self) -> None:
         """Lends nothing for a moment, before the way that is held is left."""
+        self._usual_seen = self._periods + REST_PERIODS
         if not self._few:
             self._enter(self._nothing)
             return
@@ -461,14 +519,15 @@ class Adaptive:
             self._held, self._records[self._held], self._judge.meters
         )
 
-    def _too_dear(self) -> str:
+    def _too_dear(self) -> tuple[str, bool]:
+        """Why the way in force is, and whether its moves are; empty: it is not."""
         if self._now == self._nothing:
-            return ""
+            return "", False
         if why := self._judge.too_long(is_held=self._now == self._held):
-            return why
+            return why, False
         if self._moves_too_much():
-            return f"moves take {self._records[self._now].moving:.2f} cores"
-        return ""
+            return f"moves take {self._records[self._now].moving:.2f} cores", True
+        return "", False
 
     def _moves_too_much(self) -> bool:
         return self._records[self._now].moving > MOST_MOVING * self._total
@@ -534,11 +593,16 @@ class Adaptive:
         self._explain()
 
     def _leave(
-        self, why: str, *, by_little: bool | None = None, is_worthless: bool = False
+        self,
+        why: str,
+        *,
+        by_little: bool | None = None,
+        is_worthless: bool = False,
+        moved: bool = False,
     ) -> None:
         """For what is more careful and was fine; whether it is left ``by_little`` is judged by
         waits unless it is known. What is worthless now may be worth much under another load, and
-        says nothing of bolder ways."""
+        says nothing of bolder ways; what ``moved`` too much says nothing of those that do not."""
         way, record = self._now, self._records[self._now]
         was_held = way == self._held
         self._judge.note_left(way)
@@ -555,7 +619,7 @@ class Adaptive:
         else:
             retry = record.fail(self._periods, disaster=disaster)
         for bolder in range(way):
-            if not is_worthless and self._includes(bolder, way):
+            if not is_worthless and self._includes(bolder, way, moved=moved):
                 # After this one, which puts it off again should it fail again.
                 self._records[bolder].retry_at = max(
                     self._records[bolder].retry_at, record.retry_at + 1
@@ -565,7 +629,10 @@ class Adaptive:
         follows = self._held
         if was_held:
             later = range(way + 1, self._nothing)
-            self._held = next((one for one in later if self._records[one].fine), self._nothing)
+            self._held = next(
+                (one for one in later if self._records[one].fine and self._may_enter(one)),
+                self._nothing,
+            )
             follows = self._held if disaster else self._step_down(way)
         self._enter(follows)
         if was_held:
@@ -582,12 +649,15 @@ class Adaptive:
             one
             for one in range(way + 1, self._nothing)
             if self._ways[one].kind in ("part", "minimum")
+            and self._may_enter(one)
             and self._periods >= self._records[one].retry_at
         )
         return next(less, self._held) if self._judge.may_compare else self._held
 
-    def _includes(self, bolder: int, way: int) -> bool:
+    def _includes(self, bolder: int, way: int, *, moved: bool) -> bool:
         """Whether what makes a way too dear is in a bolder one, too."""
+        if moved:
+            return self._ways[bolder].moves
         kind, bolders = self._ways[way].kind, self._ways[bolder].kind
         if kind == "part":
             return bolders == kind  # but all of them may cost less: none is kept idle
@@ -595,15 +665,22 @@ class Adaptive:
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""
+        self._doze_ns = 0
         if self._held != self._nothing or self._now != self._held or not self._has_learned():
             return
         due = [self._records[way].retry_at for way in range(self._nothing) if self._may_enter(way)]
         left = min(due) - self._periods
         if left >= LEAST_DOZE_PERIODS:
             self._doze_ns = left * DISPATCHES_PERIOD_NS
-            self._periods += left
-            self._barren += left
-            self._judge.fade(left)
+
+    def _sleep_through(self, dozed_ns: int) -> None:
+        """So much of it has passed."""
+        before = -(-self._doze_ns // DISPATCHES_PERIOD_NS)
+        self._doze_ns = max(0, self._doze_ns - dozed_ns)
+        periods = before - -(-self._doze_ns // DISPATCHES_PERIOD_NS)
+        self._periods += periods
+        self._barren += periods
+        self._judge.fade(periods)
 
     def _explain(self) -> None:
         told = told_by_rests(self._held, self._judge.meters)

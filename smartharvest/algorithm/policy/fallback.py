@@ -65,6 +65,20 @@ def note_blind(policy: Policy) -> None:
         hears()
 
 
+def note_primaries(policy: Policy, names: Sequence[str]) -> None:
+    """Tells the policy in force, if it has a method of that name, whom the sensors see from now on,
+    in their order."""
+    if (hears := getattr(in_force(policy), "note_primaries", None)) is not None:
+        hears(names)
+
+
+def note_trip(policy: Policy) -> None:
+    """Tells the policy in force, if it has a method of that name, that the long-term safeguard has
+    stopped lending."""
+    if (hears := getattr(in_force(policy), "note_trip", None)) is not None:
+        hears()
+
+
 def is_patient(policy: Policy) -> bool:
     """Whether the policy in force, by its attribute ``patient``, is content with fewer looks."""
     return bool(getattr(in_force(policy), "patient", False))

@@ -25,7 +25,7 @@ class Judge:
     """Of how ``cores``, which may be ``few``, are shared with primaries whose P50 and P99 may
     become longer by the share ``protect``; they ``meet`` the elastic group on a core, or do not.
 
-    It knows no primary before ``begin``, and then finds nothing too dear.
+    It knows no primary before ``watch``, and then finds nothing too dear.
     """
 
     def __init__(self, cores: int, protect: float, *, few: bool, meet: bool) -> None:
@@ -33,16 +33,25 @@ class Judge:
         self._few, self._meet = few, meet
         self.meters: list[Meter] = []
         """One for each primary."""
+        self.names: tuple[str, ...] = ()
+        """Theirs."""
 
-    def begin(self, primaries: int) -> None:
-        """As one that knows nothing of so many."""
-        self.meters = [Meter(self._cores, few=self._few, meet=self._meet) for _ in range(primaries)]
+    def watch(self, names: Sequence[str]) -> None:
+        """Of these primaries from now on: of those that it knows it knows what it knew."""
+        known = dict(zip(_distinct(self.names), self.meters, strict=True))
+        self.names = tuple(names)
+        self.meters = [
+            known.get(one) or Meter(self._cores, few=self._few, meet=self._meet)
+            for one in _distinct(names)
+        ]
 
-    def add(self, spans: Sequence[Spans], *, counts: bool, periods: int) -> None:
+    def add(
+        self, spans: Sequence[Spans], *, counts: bool, lends: bool = True, periods: int
+    ) -> None:
         """Of one look at so many periods, for each primary; whether it counts for the way in
-        force."""
+        force, and that lends anything."""
         for meter, one in zip(self.meters, spans, strict=True):
-            meter.add(one, counts=counts, periods=periods)
+            meter.add(one, counts=counts, lends=lends, periods=periods)
 
     def fade(self, periods: int) -> None:
         """So many have passed without a look."""
@@ -132,3 +141,8 @@ class Judge:
     def idles_late(self) -> bool:
         """Whether a core kept idle may cost more than one that is lent."""
         return bool(self.meters) and all(meter.idles_late for meter in self.meters)
+
+
+def _distinct(names: Sequence[str]) -> list[tuple[str, int]]:
+    """Each with how many there were before of that name."""
+    return [(name, names[:place].count(name)) for place, name in enumerate(names)]

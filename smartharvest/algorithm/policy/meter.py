@@ -10,7 +10,8 @@ from smartharvest.algorithm.policy.records import Slowdown
 from smartharvest.algorithm.policy.spans import ELSEWHERE_NS, TYPICAL, Pairs, Sums, far_of
 
 RECENT_LOOKS = 30
-"""A way is judged by so many, the last ones that it had; mostly of a period each."""
+"""A way is judged by so many, the last ones that it had; mostly of a period each. Where cores are
+many it is so many periods, however few looks: there is enough in each."""
 MANY_LOOKS = 300
 """The same of a way that is held where cores are few."""
 USUAL_LOOKS = 100
@@ -49,7 +50,7 @@ class Meter:
         self._knows_requests = not meet or cores > FEWEST
         """Which tasks work for one, and what those wait that do not."""
         self._far = far_of(cores)
-        self._recent = _Looks(RECENT_LOOKS)
+        self._recent = _Looks(RECENT_LOOKS, by_periods=not few)
         """Of the way in force."""
         self._long = _Looks(MANY_LOOKS)
         """The same, for longer."""
@@ -70,8 +71,10 @@ class Meter:
         """Whether an idle core answers so late that keeping one idle may cost more than keeping
         none."""
 
-    def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
-        """Of one look at so many periods; whether it ``counts`` for the way in force."""
+    def add(self, spans: Spans, *, counts: bool, lends: bool = True, periods: int = 1) -> None:
+        """Of one look at so many periods; whether it ``counts`` for the way in force, and whether
+        that ``lends`` anything: a look at no task tells how much load there is without only if it
+        does not."""
         self.fade(periods)
         if not self._knows_requests:
             spans = replace(spans, waits=(), unharmed_waits=(), woken_by_own=0)
@@ -91,7 +94,7 @@ class Meter:
             self._recent.add(spans, periods)
             self._long.add(spans, periods)
         self._see_if_late()
-        if not spans.lent:
+        if not spans.lent and (spans.not_lent or not lends):
             if not self.knows_usual:
                 self._usual.clear()
             self._usual.add(spans, periods)
@@ -120,6 +123,10 @@ class Meter:
         self._resting = _Looks(RECENT_LOOKS)
         if not self._few:  # there one rest tells too little of the tail
             self.forget_usual()
+
+    def abandon_rest(self) -> None:
+        """What it has told so far is no evidence."""
+        self._resting = None
 
     def end_rest(self, way: int) -> Slowdown:
         """What rests have told of the way, which is number ``way``."""
@@ -225,23 +232,28 @@ class Meter:
 
 
 class _Looks:
-    """The sum of the last ``most``."""
+    """The sum of the last ``most``, or of those at the last ``most`` periods."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, *, by_periods: bool = False) -> None:
+        self._most, self._by_periods = most, by_periods
         self._looks: deque[tuple[Spans, int]] = deque()
         self.sums = Sums()
         self.periods = 0
 
     def add(self, spans: Spans, periods: int) -> None:
         """One more, at so many periods."""
-        if len(self._looks) == self._most:
+        while self._looks and self._is_full(periods):
             oldest, of = self._looks.popleft()
             self.sums.add(oldest, -1)
             self.periods -= of
         self._looks.append((spans, periods))
         self.sums.add(spans)
         self.periods += periods
+
+    def _is_full(self, periods: int) -> bool:
+        if self._by_periods:
+            return self.periods + periods > self._most
+        return len(self._looks) == self._most
 
     def __len__(self) -> int:
         return len(self._looks)

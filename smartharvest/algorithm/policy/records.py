@@ -76,10 +76,17 @@ class Record:
         return self.put_off(period, MARGINAL_RETRY_PERIODS * 2 ** (self.marginal - 1))
 
     def put_off(self, period: int, retry: int) -> int:
-        """It is left, and may be tried again after so many periods; that is no failure."""
+        """It is left, and may be tried again after so many periods; that is no failure. What its
+        moves took is seen again then."""
         self.fine = False
+        self.moving = 0.0
         self.retry_at = period + retry
         return retry
+
+    def forget(self) -> None:
+        """There are other primaries, too: what was too dear is for these, and what was fine or is
+        known from rests may not be."""
+        self.fine, self.rests = False, 0
 
     def forgive(self) -> None:
         """It was held for long: one failure less."""
@@ -130,6 +137,8 @@ class Kept:
     """What rests had told, for each primary."""
     barren: int = 0
     """Periods since a way was held that gives the batch more than its minimum."""
+    names: Sequence[str] = ()
+    """Of the primaries."""
 
     def dump(self) -> bytes:
         """For ``load``."""
@@ -137,6 +146,7 @@ class Kept:
             "held": self.held,
             "barren": self.barren,
             "primaries": len(self.slowdowns),
+            "names": list(self.names),
             "slowdowns": [
                 [[way, one.rests, one.mean, one.variance] for way, one in each.items()]
                 for each in self.slowdowns
@@ -161,6 +171,7 @@ class Kept:
             ]
             held, primaries = int(kept["held"]), int(kept["primaries"])
             barren = int(kept["barren"])
+            names = [str(name) for name in kept["names"]]
             slowdowns = [
                 {
                     int(way): Slowdown(int(rests), float(mean), float(variance))
@@ -174,7 +185,7 @@ class Kept:
             raise ValueError("no evidence for these ways of sharing")
         if barren < 0:
             raise ValueError("no evidence: a number is out of range")
-        if len(slowdowns) != primaries:
+        if not len(slowdowns) == len(names) == primaries:
             raise ValueError("no evidence for these primaries")
         for record in records:
             if not (
@@ -192,4 +203,4 @@ class Kept:
             ):
                 raise ValueError("no evidence: a number is out of range")
             records[way].rests = max(records[way].rests, one.rests)
-        return cls(held, records, slowdowns, barren)
+        return cls(held, records, slowdowns, barren, names)

@@ -69,9 +69,11 @@ class Rests:
         for meter in meters:
             meter.begin_rest()
 
-    def abandon(self) -> None:
+    def abandon(self, meters: Sequence[Meter]) -> None:
         """It tells nothing."""
         self._left = 0
+        for meter in meters:
+            meter.abandon_rest()
 
     def go_on(self, periods: int) -> None:
         """So many have passed in it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -367,3 +368,47 @@ def test_a_policy_is_told_whether_what_is_lent_was_up_to_it(
 def test_waits_that_nobody_judges_so_are_refused() -> None:
     with pytest.raises(ValueError, match="judged_waits"):
         controller(judged_waits="some")
+
+
+class Hears(AdaptiveQuiet):
+    """Keeps what it is told besides dispatches."""
+
+    def __init__(self, settings: PolicySettings) -> None:
+        super().__init__(settings)
+        self.trips = 0
+        self.primaries: Sequence[str] = ()
+
+    def note_trip(self) -> None:
+        self.trips += 1
+
+    def note_primaries(self, names: Sequence[str]) -> None:
+        self.primaries = names
+
+
+@pytest.mark.parametrize(
+    ("judged_waits", "paused", "told"), [("auto", False, 1), ("auto", True, 0), ("paper", False, 0)]
+)
+def test_a_policy_that_judges_waits_hears_of_a_task_that_is_stuck(
+    judged_waits: str, paused: bool, told: int
+) -> None:
+    policy = Hears(PolicySettings(TOTAL))
+    one = Controller(policy, total=TOTAL, long_term=safeguard(), judged_waits=judged_waits)
+    if paused:
+        one.inhibit("operator", "paused")
+    for number in range(2):
+        one.on_period(number * PERIOD_NS, STUCK if judged_waits == "auto" else LONG)
+    assert policy.trips == told
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_policy_hears_who_the_primaries_are_also_one_that_comes_later(chained: bool) -> None:
+    def made() -> tuple[Policy, Hears]:
+        policy = Hears(PolicySettings(TOTAL))
+        return Fallback(["it"], lambda _: policy, TOTAL, print) if chained else policy, policy
+
+    (first, heard), (second, heard_later) = made(), made()
+    one = Controller(first, total=TOTAL)
+    one.watch(["web", "db"])
+    assert list(heard.primaries) == ["web", "db"]
+    one.change_policy(second)
+    assert list(heard_later.primaries) == ["web", "db"]

@@ -8,8 +8,12 @@ import pytest
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy import make_policy
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS
+from smartharvest.algorithm.policy import Policy, make_policy
+from smartharvest.algorithm.policy.base import (
+    DISPATCHES_PERIOD_NS,
+    PATIENT_PERIOD_NS,
+    Dispatches,
+)
 from smartharvest.algorithm.policy.fallback import Fallback
 from smartharvest.core._actuators import FakeActuator
 from smartharvest.core._loop import Loop
@@ -111,3 +115,28 @@ def test_for_a_policy_that_does_not_ask_nothing_is_read(
     controller = Controller(policy, total=4)
     assert DispatchReader().read(controller, loop(), DISPATCHES_PERIOD_NS) is None
     assert caplog.text == ""
+
+
+class Patient:
+    """A policy that is content with fewer looks, for now."""
+
+    name = "patient"
+    patient = True
+    buffer = 0
+
+    def observe_dispatches(self, _dispatches: Dispatches) -> None:
+        self.patient = False
+
+
+def test_once_a_policy_is_patient_no_more_the_next_look_is_soon() -> None:
+    policy = Patient()
+    reader, controller = DispatchReader(), Controller(cast(Policy, policy), total=4)
+    reader.watch(1)
+    seeing = cast(Loop, Seeing())
+    assert reader.read(controller, seeing, PATIENT_PERIOD_NS) is None
+    assert reader.left_ns(controller, PATIENT_PERIOD_NS) == PATIENT_PERIOD_NS
+    assert reader.read(controller, seeing, PATIENT_PERIOD_NS + DISPATCHES_PERIOD_NS) is None
+    seen = reader.read(controller, seeing, 2 * PATIENT_PERIOD_NS)
+    assert seen is not None
+    controller.on_dispatches(seen)
+    assert reader.left_ns(controller, 2 * PATIENT_PERIOD_NS) == DISPATCHES_PERIOD_NS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -202,3 +204,21 @@ def test_no_dispatches_at_all_change_nothing() -> None:
     for policy in (AdaptiveBuffer(PolicySettings(TOTAL)), AdaptiveQuiet(PolicySettings(TOTAL))):
         policy.observe_dispatches(Dispatches(1, (), ()))
         assert policy.buffer == TOTAL
+
+
+@pytest.mark.parametrize("make", [AdaptiveQuiet, AdaptiveBuffer])
+def test_while_nothing_may_be_lent_it_finds_nothing_harmless(
+    make: type[AdaptiveQuiet | AdaptiveBuffer],
+) -> None:
+    told = Told(make(PolicySettings(TOTAL)))
+    told.of(*[{LONG: 500, 0: 500}] * 30)
+    before = told.policy.buffer, told.policy.quiet_ns
+    assert before[0] > 0
+    for number in range(50):
+        seen = period(told.number + number, {0: 1000})
+        told.policy.observe_dispatches(replace(seen, lent=False, inhibited=True))
+    # Nor by the period after that, a part of which may be of it.
+    told.policy.observe_dispatches(period(told.number + 50, {0: 1000}))
+    assert (told.policy.buffer, told.policy.quiet_ns) == before
+    told.of(*[{0: 1000}] * 50)
+    assert (told.policy.buffer, told.policy.quiet_ns) < before

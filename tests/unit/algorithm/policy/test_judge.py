@@ -20,7 +20,7 @@ def longer(times: float) -> Durations:
 def judge(*taken: Durations, few: bool = True) -> Judge:
     """Of a look at one way, with a primary for each."""
     made = Judge(CORES, 0.1, few=few, meet=True)
-    made.begin(len(taken))
+    made.watch([str(number) for number in range(len(taken))])
     made.add([Spans(one, (), USUAL) for one in taken], counts=True, periods=1)
     return made
 

@@ -229,3 +229,25 @@ def test_where_cores_are_few_rests_together_tell_what_is_usual_else_the_last_one
         meter.end_rest(0)
         meter.add(Spans(USUAL, (), USUAL), counts=True)
     assert meter.usual_looks == looks
+
+
+@pytest.mark.parametrize("lends", [True, False])
+def test_a_look_at_no_task_tells_what_is_usual_only_with_nothing_lent(lends: bool) -> None:
+    meter = Meter(TOTAL, few=True)
+    meter.add(Spans((), USUAL), counts=True, lends=False)
+    meter.add(Spans((), ()), counts=True, lends=lends)
+    assert meter.usual_looks == (1 if lends else 2)
+
+
+@pytest.mark.parametrize(("few", "said"), [(True, False), (False, True)])
+def test_of_many_cores_the_last_three_seconds_count_however_few_looks_they_were(
+    few: bool, said: bool
+) -> None:
+    meter = Meter(TOTAL, few=few)
+    for _ in range(RECENT_LOOKS - 10):
+        meter.add(Spans(USUAL, (), USUAL), counts=True, periods=3)
+    for _ in range(10):
+        meter.add(Spans(LONGER, (), USUAL), counts=True, periods=3)
+    assert (
+        meter.recently().too_long(0.1) == metered(*[LONGER] * 10).recently().too_long(0.1)
+    ) is said
