@@ -307,7 +307,7 @@ static void hook_arm(void *ctx, uint32_t busy) {
     /* The program does not cap a single primary. */
     if (bpf->config.primary_count == 1 && busy > bpf->config.allocations[0])
         wake_at = SH_BPF_NO_WAKE;
-    /* Before the counts are read once more: whoever changes them later has to see it. */
+    /* The caller reads the counts after this: a program that changes them later has to see it. */
     __atomic_store_n(&bpf->shared->control.wake_at, wake_at, __ATOMIC_SEQ_CST);
 }
 

@@ -38,6 +38,7 @@ from smartharvest.algorithm.policy.base import (
     PolicySettings,
 )
 from smartharvest.algorithm.policy.judge import Judge
+from smartharvest.algorithm.policy.meter import COMPARE_PERIODS
 from smartharvest.algorithm.policy.records import (
     MOST_RETRY_PERIODS,
     RETRY_PERIODS,
@@ -77,8 +78,6 @@ LEAST_LENT = 0.1
 (``apart``)."""
 GONE_RETRY_PERIODS = 600
 """A way that failed is tried again so soon at the latest, once a primary is gone."""
-SEEN_PERIODS = 20
-"""After which it may be seen again what is usual with nothing lent."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 BARREN_PERIODS = 300
@@ -126,7 +125,7 @@ class Adaptive:
         """Periods since a way was held that gives the batch more than its minimum."""
         self._is_new = False
         """Whether the next window is of the way before."""
-        self._usual_seen = -SEEN_PERIODS
+        self._usual_seen = -COMPARE_PERIODS
         """When it was last looked for what is usual, since it was not known."""
         self._unjudged = 0
         """Periods to come that say nothing about the way in force."""
@@ -453,7 +452,7 @@ class Adaptive:
         judge = self._judge
         why, moved = self._too_dear()
         if why:
-            seen = judge.may_compare or self._periods < self._usual_seen + SEEN_PERIODS
+            seen = judge.may_compare or self._periods < self._usual_seen + COMPARE_PERIODS
             if self._now == self._held and not (judge.is_disaster or seen):
                 self._see_usual()  # may be it would be as long then
             else:

@@ -32,8 +32,6 @@ class AdaptiveBuffer:
         self._total = settings.total
         self._strain = Strain()
         self._alone = Alone()
-        self._inhibited = False
-        """Whether something else decided that nothing was lent."""
 
     @property
     def buffer(self) -> int:
@@ -44,9 +42,7 @@ class AdaptiveBuffer:
         return BufferSafeguard(self._total, self.buffer)
 
     def observe_dispatches(self, seen: Dispatches) -> None:
-        # A part of the period after it may be of it, too.
-        before, self._inhibited = self._inhibited, seen.inhibited
-        if before or seen.inhibited:
+        if self._alone.is_withheld(seen):
             return
         limit_ns = LONG_WAIT_SHARE * self._strain.run_ns(0.99)
         self._strain.observe(seen)

@@ -67,8 +67,6 @@ class AdaptiveQuiet:
         self._periods = 0
         self._careful_periods = 1
         self._in_disaster = False
-        self._inhibited = False
-        """Whether something else decided that nothing was lent."""
         self._peaks: deque[tuple[int, int]] = deque()
 
     @property
@@ -84,9 +82,7 @@ class AdaptiveQuiet:
         return BufferSafeguard(self._total, self.buffer)
 
     def observe_dispatches(self, seen: Dispatches) -> None:
-        # A part of the period after it may be of it, too.
-        before, self._inhibited = self._inhibited, seen.inhibited
-        if before or seen.inhibited:
+        if self._alone.is_withheld(seen):
             return
         self._periods += 1
         if self._alone.observe(seen):

@@ -45,7 +45,7 @@ class Alone:
         self._periods = 0
         self._counted = 0
         self._dispatches = 0
-        self._was_lent = False
+        self._was_lent = self._withheld = False
         self._tells_moves = False
         self._seen_ns = 0
         self._load = self._recent_load = 0.0
@@ -61,6 +61,12 @@ class Alone:
     def age_ns(self, now_ns: int) -> int:
         """Since the last rest."""
         return now_ns - self._seen_ns
+
+    def is_withheld(self, seen: Dispatches) -> bool:
+        """Whether something else decided that nothing was lent: then the period tells nothing, nor
+        does the next one, a part of which may be of it. Called for each, before ``observe``."""
+        before, self._withheld = self._withheld, seen.inhibited
+        return before or seen.inhibited
 
     def observe(self, seen: Dispatches) -> bool:
         """Whether the period is part of a rest, and nothing to be judged."""

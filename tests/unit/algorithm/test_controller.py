@@ -371,7 +371,7 @@ def test_waits_that_nobody_judges_so_are_refused() -> None:
 
 
 class Hears(AdaptiveQuiet):
-    """Keeps what it is told besides dispatches."""
+    """Keeps what it hears of trips and primaries."""
 
     def __init__(self, settings: PolicySettings) -> None:
         super().__init__(settings)
