@@ -150,7 +150,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
         if (settings.agent)
             note_agent(own, prev, next, clock);
         if (left >= SH_BPF_PRIMARY || is >= SH_BPF_PRIMARY)
-            note_harm(own, cpu, prev, next, left, is, clock);
+            note_harm(own, cpu, prev, next, queue, left, is, clock);
     }
     if ((settings.parts & (SH_BPF_WAITS | SH_BPF_LEVELS)) &&
         unlikely((switches & CLOCK_CHECKS) == 1))

@@ -426,8 +426,9 @@ GLOBAL int note_harmed_wait(uint32_t place, uint64_t wait, int64_t held_up_ns) {
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
 static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runner,
-                                          const struct task_struct *next, uint64_t queued,
-                                          uint32_t cpu, uint32_t left, uint64_t now) {
+                                          const struct task_struct *next,
+                                          const struct cfs_rq *queue, uint64_t queued, uint32_t cpu,
+                                          uint32_t left, uint64_t now) {
     const uint32_t place = harm_place(cpu, runner);
     struct sh_bpf_harm *harm = harm_at(place);
     const int32_t pid = next->pid;
@@ -464,12 +465,16 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
     if (left == SH_BPF_IDLE && wakes)
         note_idle_wait(harm, idle_waits, wait + late_ns);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
-    const bool noted = wait > SH_BPF_NOTED_WAIT_NS && !only_here;
+    /* What its own group's cap takes is nobody's doing. Then comes what is. */
+    uint64_t from = clock - wait;
+    if (unlikely(wait > SH_BPF_NOTED_WAIT_NS))
+        from += throttled_in(own, queue, queued, clock);
+    const bool noted = clock - from > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {
-        uint64_t held = held_up(cpu, clock - wait, clock, only_here);
+        uint64_t held = held_up(cpu, from, clock, only_here);
         if (is_excused(&harm->anyway, held && noted && left != SH_BPF_ELASTIC))
             held = 0;
-        held = held_up_behind(own, held, wait, left);
+        held = held_up_behind(own, held, clock - from, left);
         int64_t longer_ns = 0;
         if (held)
             longer_ns = (int64_t)(held + without_halts(late_ns)) -
@@ -478,14 +483,14 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
         note_harmed_wait(place, wait + without_halts(late_ns), longer_ns);
     } else {
         own->late_by_ns = 0;
-        note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, clock - wait, clock));
+        note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, from, clock));
     }
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;
     if (unlikely(own->agent.until > queued))
         side->counts.agent_ns += overlap(own->agent.from, own->agent.until, queued, clock);
     if (unlikely(wait > SH_BPF_LONG_WAIT_NS))
-        note_long_wait(&side->counts, judge_wait(cpu, clock - wait, clock, left));
+        note_long_wait(&side->counts, judge_wait(cpu, from, clock, left));
 }
 
 /* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
@@ -527,7 +532,8 @@ static __always_inline void note_leaving(uint32_t place, int32_t pid, bool sleep
 
 static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                                       struct task_struct *prev, struct task_struct *next,
-                                      uint32_t left, uint32_t is, uint64_t clock) {
+                                      const struct cfs_rq *queue, uint32_t left, uint32_t is,
+                                      uint64_t clock) {
     const uint64_t queued = next->sched_info.last_queued;
     const uint64_t now = time_of_switch(own, queued, clock);
     if (left >= SH_BPF_PRIMARY)
@@ -535,7 +541,7 @@ static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                      prev->sched_info.last_arrival + own->offset_ns,
                      (uint32_t)prev->sched_info.run_delay, now);
     if (is >= SH_BPF_PRIMARY && queued)
-        note_dispatch(own, is, next, queued, cpu, left, now);
+        note_dispatch(own, is, next, queue, queued, cpu, left, now);
 }
 
 #endif

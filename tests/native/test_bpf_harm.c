@@ -2,6 +2,7 @@
  * Without the right to load BPF programs it tests nothing and says so. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "crowd.h"
 #include "loop/clock.h"
@@ -469,6 +470,85 @@ static void test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for(void) {
     crowd_end(&batch);
 }
 
+static bool write_to(const char *path, const char *text) {
+    const int fd = open(path, O_WRONLY);
+    const bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0)
+        close(fd);
+    return written;
+}
+
+/* A group that has 10 of every 50 ms on each kind of host; an empty path: there is none here. */
+static void make_capped_group(char path[100]) {
+    static const struct {
+        const char *mount, *file, *cap;
+    } kinds[] = {{"/sys/fs/cgroup/cpu", "cpu.cfs_period_us", "50000"},
+                 {"/sys/fs/cgroup", "cpu.max", "10000 50000"}};
+    char file[160];
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        snprintf(path, 100, "%s/smartharvest-test-cap-%d", kinds[i].mount, getpid());
+        if (mkdir(path, 0755) != 0)
+            continue;
+        snprintf(file, sizeof(file), "%s/%s", path, kinds[i].file);
+        if (write_to(file, kinds[i].cap)) {
+            snprintf(file, sizeof(file), "%s/cpu.cfs_quota_us", path);
+            CHECK(i > 0 || write_to(file, "10000"));
+            return;
+        }
+        CHECK_EQ(rmdir(path), 0);
+    }
+    path[0] = 0;
+}
+
+enum { FROM_8_MS = SH_BPF_WAIT_LINEAR + (23 - SH_BPF_WAIT_LOG2) * 16 }; /* the bucket of 2^23 ns */
+
+static uint64_t long_ones(const uint64_t *histogram) {
+    uint64_t count = 0;
+    for (uint32_t i = FROM_8_MS; i < SH_BPF_HARM_BUCKETS; i++)
+        count += histogram[i];
+    return count;
+}
+
+/* What a primary waits since its own group has used up its CPU time is nobody's harm, though the
+ * batch has the CPU meanwhile. */
+static void test_what_the_primarys_own_cap_takes_is_not_held_against_lending(void) {
+    char group[100], procs[120];
+    const int cpu = spare_cpu();
+    make_capped_group(group);
+    if (!group[0]) {
+        fprintf(stderr, "  no group here can have a cap\n");
+        return;
+    }
+    struct logged logged = logged_start(2, cpu, WORK_NS);
+    struct crowd batch = crowd_start(1, cpu, SPIN, NULL);
+    struct sched_param none = {0};
+    char pid[16];
+    CHECK_EQ(sched_setscheduler(batch.pid, SCHED_IDLE, &none), 0);
+    snprintf(procs, sizeof(procs), "%s/cgroup.procs", group);
+    snprintf(pid, sizeof(pid), "%d", logged.pid);
+    configure(1);
+    add_target(logged.pid, SH_BPF_PRIMARY);
+    add_target(batch.pid, SH_BPF_ELASTIC);
+    CHECK_EQ(try_open(), 0);
+    lend(1);
+    CHECK(write_to(procs, pid));
+    AWAIT(long_ones(harm_of(0).harmed) >= 5); /* the first says what there was before */
+    const struct sh_bpf_harm before = harm_of(0);
+    struct sh_bpf_harm harm;
+    do {
+        harm = harm_of(0);
+        sh_bpf_harm_since(&harm, &before);
+    } while (long_ones(harm.harmed) < 40);
+    fprintf(stderr, "  of %llu long spans %llu were so without lending, too\n",
+            (unsigned long long)long_ones(harm.harmed),
+            (unsigned long long)long_ones(harm.unharmed));
+    CHECK(long_ones(harm.unharmed) >= long_ones(harm.harmed) / 2);
+    sh_bpf_sensor_close(&bpf);
+    logged_end(&logged);
+    crowd_end(&batch);
+    AWAIT(rmdir(group) == 0);
+}
+
 /* Two threads that hand a token to each other, on one CPU. */
 static int tokens[2][2];
 
@@ -540,5 +620,6 @@ int main(void) {
     RUN(test_of_each_span_it_is_known_how_long_it_were_without_lending);
     RUN(test_who_is_woken_by_a_task_of_its_own_primary_is_told_from_others);
     RUN(test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for);
+    RUN(test_what_the_primarys_own_cap_takes_is_not_held_against_lending);
     return 0;
 }
