@@ -6,20 +6,21 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
 from smartharvest.agent.admin import Load
 from smartharvest.agent.backoff import Backoff
-from smartharvest.agent.model_store import ModelStore, open_evidence_store, open_model_store
+from smartharvest.agent.model_store import PolicyStores
 from smartharvest.agent.outcome import Ended, Outcome, Reexec, Restart, StepAside
 from smartharvest.agent.reexec import SIGNALS, HandoffState, replace_program
 from smartharvest.agent.report import Report
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.policy import Policy
 from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.errors import CpusLost, SmartHarvestError, TargetError, TargetVanished
@@ -144,20 +145,16 @@ class _Lifecycle:
                 policy = supervisor.make_policy()
                 total = supervisor.capacity.total
                 self._usual_cores = self._usual_cores or total
-                stores: list[ModelStore] = []
-                if not settings.dry_run:
-                    opened = (
-                        open_model_store(settings, total, policy, self._usual_cores),
-                        open_evidence_store(supervisor.arrangement.settings, policy),
-                    )
-                    stores = [store for store in opened if store is not None]
-                    for store in stores:  # saved only after the host is given back
-                        saving.callback(store.save)
+                stores = PolicyStores(total, self._usual_cores)
+                keep = partial(_keep, stores, supervisor)
+                keep(policy)
+                saving.callback(stores.save)  # only after the host is given back
                 outcome = supervisor.run(
                     policy,
                     seconds=left_s,
                     started=partial(_report_start, supervisor),
                     observe=partial(_observe, stores, self._observe),
+                    took_over=keep,
                 )
                 self._ran_s += outcome.report.seconds
                 self._report = outcome.report
@@ -235,14 +232,19 @@ def _report_start(supervisor: Supervisor) -> None:
     )
 
 
+def _keep(stores: PolicyStores, supervisor: Supervisor, policy: Policy) -> None:
+    """What it knows is loaded, and kept from now on, unless nothing may be written."""
+    if not supervisor.settings.dry_run:
+        stores.follow(policy, supervisor.arrangement.settings)
+
+
 def _observe(
-    stores: Sequence[ModelStore],
+    stores: PolicyStores,
     observe: Callable[[Window, Decision], None],
     window: Window,
     decision: Decision,
 ) -> None:
-    for store in stores:
-        store.save_if_due(window.end_ns)
+    stores.save_if_due(window.end_ns)
     observe(window, decision)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import threading
 import time
+from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
@@ -84,12 +86,21 @@ def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> S
     }
 
 
-def evidence_path(settings: Settings) -> str | None:
+def evidence_path(
+    settings: Settings, total: int | None = None, usual_total: int | None = None
+) -> str | None:
     """Where the evidence of a policy is kept: with the model, for each placement; None if it is
-    not to be."""
+    not to be. ``total``: as for ``open_model_store``."""
     path = model_path(settings)
+    if path is None:
+        return None
     kind = ".exclusive" if settings.placement == "exclusive" else ""
-    return None if path is None else f"{path}{kind}.evidence"
+    return f"{_with_cores(path, total, usual_total)}{kind}.evidence"
+
+
+def _with_cores(path: str, total: int | None, usual_total: int | None) -> str:
+    """What is learned while CPUs are missing is kept in a file of its own."""
+    return path if usual_total in (None, total) else f"{path}.{total}-cores"
 
 
 def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
@@ -129,7 +140,7 @@ class ModelStore:
         most_age_s: float | None = None,
     ) -> None:
         self._learner = learner
-        self._path = path
+        self.path = path
         self._shape = shape
         self._what = what
         self._most_age_s = most_age_s
@@ -138,10 +149,25 @@ class ModelStore:
         self._writing: threading.Thread | None = None
         self._warned = False
 
+    def keeps(self, learner: object) -> bool:
+        """Whether it is this one that it keeps."""
+        return self._learner is learner
+
+    def take_the_place_of(self, before: ModelStore) -> None:
+        """Writes its file from now on. The learner goes on from what the one before it knows, or
+        from the file where that has learned otherwise."""
+        self._writing = before._writing
+        if before._shape == self._shape:
+            with contextlib.suppress(ValueError):  # of one that knew nothing
+                self._learner.load(before._learner.dump())
+                self._saved_lessons = -1  # may be not all of that is in the file
+        else:
+            self.load()
+
     def load(self) -> None:
         """Has the learner go on from the file; one of another shape or damaged is not used."""
         try:
-            shape, lessons, payload = read_model(self._path)
+            shape, lessons, payload = read_model(self.path)
         except FileNotFoundError:
             return
         except (DamagedModel, OSError) as error:
@@ -152,23 +178,23 @@ class ModelStore:
             if not 0 <= age_s <= self._most_age_s:
                 _log.warning(
                     "%s not used: %s: it is %.0f days old; a fresh one is begun",
-                    self._what, self._path, age_s / 86_400,
+                    self._what, self.path, age_s / 86_400,
                 )  # fmt: skip
                 return
         for key in [*self._shape, *shape]:
             if shape.get(key) != self._shape.get(key):
                 _log.warning(
                     "%s not used: %s: %s is %r there and %r here; a fresh one is begun",
-                    self._what, self._path, key, shape.get(key), self._shape.get(key),
+                    self._what, self.path, key, shape.get(key), self._shape.get(key),
                 )  # fmt: skip
                 return
         try:
             self._learner.load(payload)
         except ValueError as error:
-            _log.warning("%s not used: %s: %s; a fresh one is begun", self._what, self._path, error)
+            _log.warning("%s not used: %s: %s; a fresh one is begun", self._what, self.path, error)
             return
         self._saved_lessons = self._learner.lessons
-        _log.info("%s: %s, %d lessons", self._what.capitalize(), self._path, lessons)
+        _log.info("%s: %s, %d lessons", self._what.capitalize(), self.path, lessons)
 
     def save_if_due(self, now_ns: int) -> None:
         """Saves in the background once a minute; ``now_ns`` on any clock that only goes forward."""
@@ -194,7 +220,7 @@ class ModelStore:
         if self._is_writing():
             _log.warning(
                 "%s cannot be kept: %s: no answer from its disk for %g s",
-                self._what, self._path, SAVE_TAKES_S,
+                self._what, self.path, SAVE_TAKES_S,
             )  # fmt: skip
 
     def _is_writing(self) -> bool:
@@ -210,28 +236,69 @@ class ModelStore:
     def _write(self, lessons: int, dumped: bytes) -> None:
         dated = {} if self._most_age_s is None else {"saved_s": round(time.time(), 3)}
         try:
-            write_model(self._path, self._shape | dated, lessons, dumped)
+            write_model(self.path, self._shape | dated, lessons, dumped)
         except OSError as error:
             if not self._warned:
-                _log.warning("%s cannot be kept: %s: %s", self._what, self._path, error.strerror)
+                _log.warning("%s cannot be kept: %s: %s", self._what, self.path, error.strerror)
             self._warned = True
         else:
             self._saved_lessons = lessons
 
 
+class PolicyStores:
+    """Keeps what the policy in force knows, of ``total`` cores, also when another takes its place.
+
+    What is learned while CPUs are missing, of the ``usual_total``, is kept in files of its own.
+    """
+
+    def __init__(self, total: int, usual_total: int) -> None:
+        self._totals = total, usual_total
+        self._stores: dict[str, ModelStore] = {}
+        """By the file's path. One whose policy is no longer in force stays: that may come back."""
+
+    def follow(self, policy: Policy, settings: Settings) -> None:
+        """This policy is in force from now on, with its settings and the placement in force.
+
+        It goes on from what the last of its kind knows, where that fits, else from a file.
+        """
+        total, usual_total = self._totals
+        for store in (
+            open_model_store(settings, total, policy, usual_total, self._stores),
+            open_evidence_store(settings, policy, total, usual_total, self._stores),
+        ):
+            if store is not None:
+                self._stores[store.path] = store
+
+    def save_if_due(self, now_ns: int) -> None:
+        """See ModelStore."""
+        for store in self._stores.values():
+            store.save_if_due(now_ns)
+
+    def save(self) -> None:
+        """See ModelStore."""
+        for store in self._stores.values():
+            store.save()
+
+
 def open_model_store(
-    settings: Settings, total: int, policy: Policy, usual_total: int | None = None
+    settings: Settings,
+    total: int,
+    policy: Policy,
+    usual_total: int | None = None,
+    before: Mapping[str, ModelStore] = {},
 ) -> ModelStore | None:
     """A store that has loaded what there is; None for a policy that learns nothing, or if off.
 
-    What is learned while CPUs are missing, of the ``usual_total``, is kept in a file of its own.
+    ``total``, ``usual_total``, ``before``: see PolicyStores.
     """
     path = model_path(settings)
-    if path is not None and usual_total not in (None, total):
-        path += f".{total}-cores"
     learner = getattr(policy, "learner", None)
     if not isinstance(learner, Model) or path is None:
         return None
+    for store in before.values():
+        if store.keeps(learner):
+            return store
+    path = _with_cores(path, total, usual_total)
     # `adaptive` learns natively, whatever is set for others: each goes on from its own.
     kind = "native" if isinstance(learner, NativeCsoaa) else settings.learner
     if kind != settings.learner:
@@ -241,18 +308,27 @@ def open_model_store(
     return store
 
 
-def open_evidence_store(settings: Settings, policy: Policy) -> ModelStore | None:
+def open_evidence_store(
+    settings: Settings,
+    policy: Policy,
+    total: int | None = None,
+    usual_total: int | None = None,
+    before: Mapping[str, ModelStore] = {},
+) -> ModelStore | None:
     """As ``open_model_store``, for what the policy has found out; None for one that does not.
 
     ``settings`` have the placement in force.
     """
-    path = evidence_path(settings)
+    path = evidence_path(settings, total, usual_total)
     found = in_force(policy)
     if not isinstance(found, Evidence) or path is None:
         return None
     shape = evidence_shape(settings, found.conditions)
     store = ModelStore(found, path, shape, what="evidence", most_age_s=MOST_AGE_S)
-    store.load()
+    if path in before:
+        store.take_the_place_of(before[path])
+    else:
+        store.load()
     return store
 
 

@@ -271,14 +271,17 @@ class Supervisor:
         started: Callable[[], None] = _ignore,
         finished: Callable[[], None] = _ignore,
         observe: Callable[[Window, Decision], None] = _ignore,
+        took_over: Callable[[Policy], None] = _ignore,
     ) -> RunOutcome:
         """Lends until ``stop`` or for ``seconds``; everything is taken back when it returns.
 
         ``started`` and ``finished`` are called right after the first and before the last poll;
-        ``observe`` gets every window with its decision. Raises TargetVanished, SensorError,
-        WriteRefused, ForeignWrite or CpusLost if the host no longer allows it.
+        ``observe`` gets every window with its decision, ``took_over`` a policy that takes the place
+        of this one, before it sees anything. Raises TargetVanished, SensorError, WriteRefused,
+        ForeignWrite or CpusLost if the host no longer allows it.
         """
         arrangement = self.arrangement
+        self._took_over = took_over
         self._watch = HostWatch(arrangement, self.resets, self._rest)
         audit = self._outputs.audit
         every = self.settings.audit_level == "decisions"
@@ -631,6 +634,8 @@ class Supervisor:
                 seen = arrangement.poll()
                 self._rebuild(seen, "the configuration stays", keeps_loop=False)
             raise
+        if controller.policy is not old_policy:
+            self._took_over(controller.policy)
         if "control_priority" in changed:
             self._lending.change_priority()
         if any(name.startswith("long_term") or name == "waits" for name in changed):

@@ -201,6 +201,21 @@ def test_what_was_learned_stays_when_the_policy_changes(
     assert kept > before + 3
 
 
+@EITHER
+def test_what_a_policy_learns_is_kept_that_was_set_at_run_time(
+    quiet_world: World, processes: Processes, tmp_path: Path
+) -> None:
+    file = configured(quiet_world, tmp_path, model=str(tmp_path / "kept"))
+    agent = processes.agent("--config", file)
+    path = socket_path(str(quiet_world.state_dir), agent.pid)
+    agent.wait_until(lambda: os.path.exists(path))
+    ask(path, "set-policy", {"policy": "smartharvest"})
+    agent.wait_until(lambda: ask(path, "status", {})["policy"]["lessons"] > 3)
+    assert agent.send(signal.SIGTERM).code == 0
+    _, kept, _ = read_model(str(tmp_path / "kept"))
+    assert kept > 3
+
+
 @pytest.fixture
 def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from smartharvest.agent import model_store
-from smartharvest.agent.model_store import MOST_AGE_S, evidence_path, open_evidence_store
+from smartharvest.agent.model_store import (
+    MOST_AGE_S,
+    SAVE_PERIOD_NS,
+    PolicyStores,
+    evidence_path,
+    open_evidence_store,
+)
 from smartharvest.algorithm.policy import Policy, make_policy
 from smartharvest.algorithm.policy.adaptive import Adaptive
 from smartharvest.algorithm.policy.base import Dispatches, Spans
@@ -34,13 +42,17 @@ def policy(protect: float = 0.1, total: int = TOTAL) -> Adaptive:
 
 def taught() -> Adaptive:
     made = policy()
+    teach(made)
+    return made
+
+
+def teach(made: Adaptive) -> None:
     for number in range(100):
         lent = made.way.kind != "nothing"
         spans = Spans(USUAL, (), USUAL) if lent else Spans((), USUAL)
         made.observe_dispatches(
             Dispatches(100_000_000 * number, USUAL, USUAL, lent=lent, spans=(spans,))
         )
-    return made
 
 
 def kept(tmp_path: Path) -> None:
@@ -139,3 +151,111 @@ def test_without_a_model_file_nothing_is_kept(tmp_path: Path) -> None:
     off = settings(tmp_path, model="off")
     assert evidence_path(off) is None
     assert open_evidence_store(off, policy()) is None
+
+
+@pytest.fixture
+def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written in the background is there at once."""
+
+    def has_ended(thread: threading.Thread) -> bool:
+        thread.start()
+        thread.join()
+        return True
+
+    monkeypatch.setattr(model_store, "has_started", has_ended)
+
+
+def found(made: Policy) -> int:
+    """Of how many primaries it knows something."""
+    assert isinstance(made, Adaptive)
+    return int(json.loads(made.dump())["primaries"])
+
+
+def test_a_policy_that_takes_over_live_goes_on_from_what_the_one_before_knows(
+    tmp_path: Path,
+) -> None:
+    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
+    stores.follow(taught(), chosen)  # nothing of it is on the disk
+    second = policy()
+    stores.follow(second, chosen)
+    assert found(second) == 1
+    stores.save()
+    assert knows(tmp_path)
+
+
+def test_a_policy_that_takes_over_with_another_budget_begins_afresh_and_is_kept(
+    tmp_path: Path,
+) -> None:
+    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
+    stores.follow(policy(), chosen)
+    later = policy(protect=0.5)
+    stores.follow(later, chosen)
+    assert found(later) == 0
+    teach(later)
+    stores.save()
+    assert not knows(tmp_path)
+    assert knows(tmp_path, policy(protect=0.5))
+
+
+def test_what_a_policy_found_is_kept_when_one_without_evidence_takes_over(tmp_path: Path) -> None:
+    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
+    stores.follow(taught(), chosen)
+    plain = make_policy("everywhere", total=TOTAL, preempts=True)
+    stores.follow(plain, settings(tmp_path, policy="everywhere"))
+    again = policy()
+    stores.follow(again, chosen)
+    assert found(again) == 1
+    plain = make_policy("everywhere", total=TOTAL, preempts=True)
+    stores.follow(plain, settings(tmp_path, policy="everywhere"))
+    stores.save()
+    assert knows(tmp_path)
+
+
+@pytest.mark.usefixtures("quick_disk")
+def test_of_the_policy_in_force_it_is_saved_every_minute(tmp_path: Path) -> None:
+    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
+    stores.follow(make_policy("everywhere", total=TOTAL, preempts=True), chosen)
+    stores.save_if_due(0)
+    stores.follow(taught(), chosen)
+    stores.save_if_due(0)
+    stores.save_if_due(SAVE_PERIOD_NS - 1)
+    assert not os.path.exists(tmp_path / "m.evidence")
+    stores.save_if_due(SAVE_PERIOD_NS)
+    assert knows(tmp_path)
+
+
+def test_what_is_found_with_fewer_cores_leaves_alone_what_was_found_with_all(
+    tmp_path: Path,
+) -> None:
+    kept(tmp_path)
+    fewer = PolicyStores(TOTAL - 1, TOTAL)
+    few = policy(total=TOTAL - 1)
+    fewer.follow(few, settings(tmp_path))
+    assert found(few) == 0
+    teach(few)
+    fewer.save()
+    assert knows(tmp_path)
+    again = policy(total=TOTAL - 1)
+    PolicyStores(TOTAL - 1, TOTAL).follow(again, settings(tmp_path))
+    assert found(again) == 1
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_learner_that_moves_to_another_policy_stays_as_it_is(
+    between: bool, tmp_path: Path
+) -> None:
+    chosen, stores = settings(tmp_path, policy="smartharvest"), PolicyStores(TOTAL, TOTAL)
+    first = make_policy("smartharvest", total=TOTAL, learner="native")
+    stores.follow(first, chosen)
+    for _ in range(50):
+        first.learner.learn((0.0, 3.0, 1.25, 0.5, 1.0), 4)  # type: ignore[attr-defined]
+    if between:  # nothing has been saved since the start
+        stores.follow(make_policy("no-harvest", total=TOTAL), chosen)
+    second = make_policy("smartharvest", total=TOTAL, learner="native")
+    second.learner = first.learner  # type: ignore[attr-defined]  # as Controller.change_policy does
+    stores.follow(second, chosen)
+    assert second.learner.lessons == 50  # type: ignore[attr-defined]
+    stores.save()
+    third = make_policy("smartharvest", total=TOTAL, learner="native")
+    PolicyStores(TOTAL, TOTAL).follow(third, chosen)
+    assert third.learner.lessons == 50  # type: ignore[attr-defined]
