@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,8 @@ PLAIN = {"digits": "inference", "regression": "training", "sort": "sorting", "bu
 
 WIDTH, LEFT, RIGHT = 760, 290, 610
 """Of the picture, and where the axis begins and ends; batch work stands on the right of it."""
-LEAST, MOST = 0.5, 20.0
-"""P99 over alone, on a logarithmic axis."""
+TICKS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+"""P99 over alone, on a logarithmic axis, which has all that is shown between two of these."""
 TOP, ROW, GAP = 66, 20, 14
 
 
@@ -93,6 +93,7 @@ def _ratio(cell: Cell) -> str:
 def chart(pairs: Pairs, machine: Mapping[str, Any]) -> str:
     """As SVG: a dot with its interval for each condition, the batch's work on the right."""
     height = TOP + len(pairs) * (len(SHOWN) * ROW + GAP) + 46
+    ticks = _ticks(pairs)
     where = (
         f"{machine['cpu_model'].replace('(R)', '')}, {machine['cpus']} CPUs, "
         f"Linux {machine['kernel'].split('-')[0]}, {machine['date']}"
@@ -105,24 +106,32 @@ def chart(pairs: Pairs, machine: Mapping[str, Any]) -> str:
             _text(20, 24, "What the service pays, and what the batch gets", size=15),
             _text(LEFT, 48, "P99, times that without a batch (95 % interval)", color="#555"),
             _text(WIDTH - 20, 48, "batch work, cores", anchor="end", color="#555"),
-            *_axis(height),
-            *_rows(pairs),
+            *_axis(height, ticks),
+            *_rows(pairs, ticks),
             _text(20, height - 12, where, color="#555", size=12),
             "</svg>\n",
         ]
     )
 
 
-def _axis(height: int) -> Iterator[str]:
+def _ticks(pairs: Pairs) -> Sequence[float]:
+    cells = [one for _, cells in pairs.values() for one in cells.values()]
+    least, most = min(one.low for one in cells), max(one.high for one in cells)
+    first = max((i for i, tick in enumerate(TICKS) if tick <= least), default=0)
+    last = next((i for i, tick in enumerate(TICKS) if tick >= most), len(TICKS) - 1)
+    return TICKS[first : last + 1]
+
+
+def _axis(height: int, ticks: Sequence[float]) -> Iterator[str]:
     bottom = height - 46
-    for tick in (0.5, 1, 2, 5, 10, 20):
-        x = _x(tick)
+    for tick in ticks:
+        x = _x(tick, ticks)
         dash = "" if tick == 1 else ' stroke-dasharray="2 4"'
         yield f'<path d="M{x:.1f} {TOP - 8}V{bottom}" stroke="#999"{dash}/>'
         yield _text(x, bottom + 16, f"{tick:g}×", anchor="middle", color="#555", size=12)
 
 
-def _rows(pairs: Pairs) -> Iterator[str]:
+def _rows(pairs: Pairs, ticks: Sequence[float]) -> Iterator[str]:
     y = TOP + 8
     for title, (_, cells) in pairs.items():
         yield _text(20, y + ROW + 4, title)
@@ -130,17 +139,19 @@ def _rows(pairs: Pairs) -> Iterator[str]:
             cell, color = cells[name], COLORS[name]
             yield _text(LEFT - 12, y + 4, shown, anchor="end", color=color)
             yield (
-                f'<path d="M{_x(cell.low):.1f} {y}H{_x(cell.high):.1f}" stroke="{color}" '
+                f'<path d="M{_x(cell.low, ticks):.1f} {y}H{_x(cell.high, ticks):.1f}" '
+                f'stroke="{color}" '
                 'stroke-width="3" stroke-opacity="0.45"/>'
             )
-            yield f'<circle cx="{_x(cell.ratio):.1f}" cy="{y}" r="5" fill="{color}"/>'
+            yield f'<circle cx="{_x(cell.ratio, ticks):.1f}" cy="{y}" r="5" fill="{color}"/>'
             yield _text(WIDTH - 20, y + 4, f"{cell.work_cores:.2f}", anchor="end", color=color)
             y += ROW
         y += GAP
 
 
-def _x(ratio: float) -> float:
-    share = math.log(min(max(ratio, LEAST), MOST) / LEAST) / math.log(MOST / LEAST)
+def _x(ratio: float, ticks: Sequence[float]) -> float:
+    least, most = ticks[0], ticks[-1]
+    share = math.log(min(max(ratio, least), most) / least) / math.log(most / least)
     return LEFT + share * (RIGHT - LEFT)
 
 
