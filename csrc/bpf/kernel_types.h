@@ -62,8 +62,9 @@ struct css_set {
 struct cfs_rq {
     struct rq *rq;
     struct task_group *tg;
-    unsigned int h_nr_runnable;         /* since 6.14 */
-    unsigned int h_nr_idle;             /* since 6.14 */
+    unsigned int h_nr_runnable;    /* since 6.14 */
+    unsigned int h_nr_idle;        /* since 6.14 */
+    uint64_t throttled_clock_self; /* since 6.6: since when it has been throttled; 0: it is not */
     uint64_t throttled_clock_self_time; /* since 6.6 */
     uint64_t throttled_clock_pelt_time;
     int throttle_count;

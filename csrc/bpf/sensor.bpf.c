@@ -181,7 +181,7 @@ static __always_inline int woken(struct task_struct *task) {
     if (runner < SH_BPF_PRIMARY)
         return 0;
     if (settings.parts & SH_BPF_HARM)
-        compare_clocks_at_wakeup(task, clock);
+        note_woken(task, clock);
     const int32_t by = change_wanting(task, runner, 1);
     if (by)
         move(clock, 0, by);

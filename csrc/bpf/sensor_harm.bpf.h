@@ -318,6 +318,43 @@ static __always_inline uint64_t late_of(const struct sh_bpf_tracked_task *task,
     return (uint64_t)(late < most ? late : most);
 }
 
+/* For how long a queue has been throttled in its life, since its group has used up its CPU time
+ * (cpu.max) or one above it has, as of a moment of its clock. */
+static __always_inline uint64_t throttled_by(const struct cfs_rq *queue, uint64_t clock) {
+    if (!bpf_core_field_exists(queue->throttled_clock_self_time))
+        return 0;
+    const uint64_t since = queue->throttled_clock_self;
+    const int64_t passed = since ? (int64_t)(clock - since) : 0;
+    return queue->throttled_clock_self_time + (uint64_t)(passed > 0 ? passed : 0);
+}
+
+static __always_inline void note_queued(struct sh_bpf_tracked_task *task,
+                                        const struct cfs_rq *queue, uint64_t clock) {
+    task->queue = (uint64_t)queue;
+    task->queued = clock;
+    task->throttled_ns = throttled_by(queue, clock);
+}
+
+/* For how long of its wait a task's queue was throttled. */
+static __always_inline uint64_t throttled_in(const struct sh_bpf_tracked_task *task,
+                                             const struct cfs_rq *queue, uint64_t queued,
+                                             uint64_t clock) {
+    if (!shared.control.excuse_caps || task->queue != (uint64_t)queue || task->queued != queued)
+        return 0;
+    const int64_t throttled = (int64_t)(throttled_by(queue, clock) - task->throttled_ns);
+    const int64_t most = (int64_t)(clock - queued);
+    if (throttled <= 0 || most <= 0)
+        return 0;
+    return (uint64_t)(throttled < most ? throttled : most);
+}
+
+static __always_inline void note_woken(struct task_struct *woken, uint64_t clock) {
+    struct sh_bpf_tracked_task *task = tracked(woken->pid);
+    compare_clocks_at_wakeup(woken, clock);
+    if (task && task->task == woken->pid)
+        note_queued(task, woken->se.cfs_rq, clock);
+}
+
 static __always_inline uint64_t without_halts(uint64_t ns) {
     return ns < SH_BPF_LONG_WAIT_NS ? ns : SH_BPF_LONG_WAIT_NS;
 }
@@ -465,10 +502,10 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
     if (left == SH_BPF_IDLE && wakes)
         note_idle_wait(harm, idle_waits, wait + late_ns);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
-    /* What its own group's cap takes is nobody's doing. Then comes what is. */
+    /* What its own group's cap takes is no lending's doing. What comes after that may be. */
     uint64_t from = clock - wait;
     if (unlikely(wait > SH_BPF_NOTED_WAIT_NS))
-        from += throttled_in(own, queue, queued, clock);
+        from += throttled_in(task, queue, queued, clock);
     const bool noted = clock - from > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {
         uint64_t held = held_up(cpu, from, clock, only_here);
@@ -495,12 +532,16 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
 
 /* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
  * had waited. */
-static __always_inline void note_leaving(uint32_t place, int32_t pid, bool sleeps, uint64_t came,
-                                         uint32_t waited_ns, uint64_t now) {
+static __always_inline void note_leaving(uint32_t place, const struct task_struct *prev,
+                                         bool sleeps, uint64_t came, uint64_t clock, uint64_t now) {
+    const int32_t pid = prev->pid;
+    const uint32_t waited_ns = (uint32_t)prev->sched_info.run_delay;
     struct sh_bpf_harm *harm = harm_at(place);
     struct sh_bpf_tracked_task *task = tracked(pid);
     if (!harm || !task)
         return;
+    if (!sleeps)
+        note_queued(task, prev->se.cfs_rq, clock);
     const uint32_t wait = waited_ns - task->waited_ns;
     uint64_t woke_ns = task->woke_ns;
     task->waited_ns = waited_ns;
@@ -537,9 +578,8 @@ static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
     const uint64_t queued = next->sched_info.last_queued;
     const uint64_t now = time_of_switch(own, queued, clock);
     if (left >= SH_BPF_PRIMARY)
-        note_leaving(harm_place(cpu, left), prev->pid, gone(prev),
-                     prev->sched_info.last_arrival + own->offset_ns,
-                     (uint32_t)prev->sched_info.run_delay, now);
+        note_leaving(harm_place(cpu, left), prev, gone(prev),
+                     prev->sched_info.last_arrival + own->offset_ns, clock, now);
     if (is >= SH_BPF_PRIMARY && queued)
         note_dispatch(own, is, next, queue, queued, cpu, left, now);
 }

@@ -14,7 +14,6 @@ enum {
     SH_BPF_LENDINGS = 4,
     SH_BPF_IDLE_WAITS = 128, /* a power of two */
     SH_BPF_STINTS = 8,
-    SH_BPF_THROTTLES = 8, /* a power of two */
     SH_BPF_NO_WAKE = -1,
 };
 
@@ -89,11 +88,14 @@ struct sh_bpf_tracked_task {
     uint64_t woke_ns;   /* CLOCK_MONOTONIC; 0: it sleeps */
     int64_t held_up_ns; /* of its waits since then, by lending */
     uint64_t woke_before_ns;
-    uint64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
-    uint64_t late_ns;     /* a timer woke it so long after its time; 0: none did, or it runs */
-    uint64_t slept_ns;    /* when it last went to sleep, */
-    uint64_t waking_ns;   /* and when somebody began to wake it */
-    uint32_t waker;       /* the runner whose task has woken it; 0: none has, or it runs */
+    uint64_t interval_ns;  /* from one wake-up to the next, lately; 0: not known */
+    uint64_t late_ns;      /* a timer woke it so long after its time; 0: none did, or it runs */
+    uint64_t slept_ns;     /* when it last went to sleep, */
+    uint64_t waking_ns;    /* and when somebody began to wake it */
+    uint64_t queue;        /* where it was seen to queue up, */
+    uint64_t queued;       /* and when, by the scheduler's clock */
+    uint64_t throttled_ns; /* for how long that queue had been throttled by then */
+    uint32_t waker;        /* the runner whose task has woken it; 0: none has, or it runs */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -162,15 +164,6 @@ struct sh_bpf_stint {
     uint64_t from, until; /* until 0: it goes on */
 };
 
-/* When a run queue of a group that may use so much CPU time (cpu.max) was last seen to have been
- * throttled. Of two that meet in one place the older is forgotten. */
-struct sh_bpf_throttle {
-    uint64_t queue;
-    uint64_t total_ns; /* of its life */
-    uint64_t last_ns;  /* the last time it was for so long, */
-    uint64_t until;    /* and over by then */
-};
-
 /* One CPU's own; only that CPU writes. */
 struct sh_bpf_cpu {
     uint64_t switches;
@@ -183,8 +176,11 @@ struct sh_bpf_cpu {
     struct sh_bpf_stint agent; /* the last of a thread of the agent */
     uint64_t expiring_late_ns; /* a timer expires now, so long after its time; 0: none does */
     struct sh_bpf_wait_counts waits;
-    uint64_t missed;      /* switches that left a task nobody had seen come */
-    uint64_t stint_count; /* the last is stints[stint_count % SH_BPF_STINTS] */
+    uint64_t throttled_queue; /* the run queue whose throttled time was seen last, */
+    uint64_t throttled_ns;    /* what it was */
+    uint64_t throttled_until; /* and when it was seen to have grown */
+    uint64_t missed;          /* switches that left a task nobody had seen come */
+    uint64_t stint_count;     /* the last is stints[stint_count % SH_BPF_STINTS] */
     struct sh_bpf_stint stints[SH_BPF_STINTS];
     uint64_t displacements; /* switches to an elastic task that left others waiting for this CPU */
     uint64_t primary_since; /* the scheduler's clock when a primary task came; 0: none runs */
@@ -199,8 +195,6 @@ struct sh_bpf_cpu {
     struct sh_bpf_stint elastic[SH_BPF_STINTS];
     uint64_t next_judgement; /* before that no wait is judged by what other CPUs did, */
     uint64_t next_search;    /* nor is it looked up since when one was not to be had */
-    uint64_t looked_up_queue;
-    struct sh_bpf_throttle throttles[SH_BPF_THROTTLES]; /* found by the queue's address */
 } __attribute__((aligned(64)));
 
 struct sh_bpf_target {
@@ -217,8 +211,9 @@ struct sh_bpf_lending {
 struct sh_bpf_control {
     int32_t wake_at; /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
     uint32_t target_count;
-    uint32_t walking; /* a walk is under way */
-    uint32_t rescue;  /* tell of displacements; the elastic group is under cpu.idle */
+    uint32_t walking;     /* a walk is under way */
+    uint32_t rescue;      /* tell of displacements; the elastic group is under cpu.idle */
+    uint32_t excuse_caps; /* what primaries wait because of their caps is no harm */
     uint64_t wait_threshold_ns;
     int64_t clock_offset_ns; /* CLOCK_MONOTONIC - the scheduler's clock; the program writes it */
     struct sh_bpf_lending lendings[SH_BPF_LENDINGS];

@@ -5,8 +5,6 @@
 
 #include "sensor_runners.bpf.h"
 
-enum { THROTTLE_PLACE_SHIFT = 9 }; /* queues are about so many bytes */
-
 static __always_inline bool began_while_lent(int64_t begin_ns) {
     for (int i = 0; i < SH_BPF_LENDINGS; i++)
         if (begin_ns >= shared.control.lendings[i].from_ns &&
@@ -54,33 +52,22 @@ static __always_inline bool others_made_long(uint64_t wait, uint64_t behind) {
     return behind && (behind > threshold || wait - behind <= threshold);
 }
 
-/* For how long of a wait that ends now its queue was throttled, at most. Its throttled time grows
- * when that ends, and the first who then gets this CPU sees it: who was queued before was in it. */
-static __always_inline uint64_t throttled_in(struct sh_bpf_cpu *own, const struct cfs_rq *queue,
-                                             uint64_t queued, uint64_t clock) {
-    /* The verifier lets nobody calculate with a pointer, but with what memory holds. */
-    volatile uint64_t *looked_up = &own->looked_up_queue;
-    *looked_up = (uint64_t)queue;
-    const uint64_t address = *looked_up;
-    struct sh_bpf_throttle *seen =
-        &own->throttles[address >> THROTTLE_PLACE_SHIFT & (SH_BPF_THROTTLES - 1)];
-    uint64_t total_ns = 0;
+/* A queue's throttled time grows when its throttling ends; whoever was queued before was in it. */
+static __always_inline bool was_throttled(struct sh_bpf_cpu *own, const struct cfs_rq *queue,
+                                          uint64_t queued, uint64_t clock) {
+    uint64_t throttled = 0;
     if (bpf_core_field_exists(queue->throttled_clock_self_time))
-        total_ns = queue->throttled_clock_self_time;
+        throttled = queue->throttled_clock_self_time;
     else if (bpf_core_field_exists(queue->throttled_clock_pelt_time))
-        total_ns = queue->throttled_clock_pelt_time;
-    if (seen->queue != address) {
-        seen->queue = address;
-        seen->until = 0;
-    } else if (total_ns != seen->total_ns) {
-        seen->last_ns = total_ns - seen->total_ns;
-        seen->until = clock;
+        throttled = queue->throttled_clock_pelt_time;
+    if (own->throttled_queue != (uint64_t)queue) {
+        own->throttled_queue = (uint64_t)queue;
+        own->throttled_until = 0;
+    } else if (throttled != own->throttled_ns) {
+        own->throttled_until = clock;
     }
-    seen->total_ns = total_ns;
-    if (queued >= seen->until)
-        return 0;
-    const uint64_t until_its_end = seen->until - queued;
-    return until_its_end < seen->last_ns ? until_its_end : seen->last_ns;
+    own->throttled_ns = throttled;
+    return queued < own->throttled_until;
 }
 
 /* Without branches: for the verifier they would be paths, and a function of its own takes longer.
@@ -138,7 +125,7 @@ static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct
     own->waits.total_ns += wait;
     if (likely(wait <= shared.control.wait_threshold_ns))
         return;
-    note_longer(queued, wait, left, throttled_in(own, queue, queued, clock) != 0);
+    note_longer(queued, wait, left, was_throttled(own, queue, queued, clock));
 }
 
 enum { LOWEST_FAIR_PRIO = 100 };

@@ -153,6 +153,10 @@ void sh_bpf_sensor_count_minimum(struct sh_bpf_sensor *bpf, int64_t now_ns, bool
         STORE(*until_ns, now_ns);
 }
 
+void sh_bpf_sensor_excuse_caps(struct sh_bpf_sensor *bpf, bool excuses) {
+    STORE(bpf->shared->control.excuse_caps, excuses);
+}
+
 static void hook_on_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
                          uint32_t harvested) {
     struct sh_bpf_sensor *bpf = ctx;

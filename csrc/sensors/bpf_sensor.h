@@ -172,6 +172,10 @@ uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);
 /* Whether from now on what the elastic group has with nothing lent is lent as far as harm goes. */
 void sh_bpf_sensor_count_minimum(struct sh_bpf_sensor *bpf, int64_t now_ns, bool counts);
 
+/* Whether from now on what a primary waits since its own group has used up its CPU time (cpu.max)
+ * is no harm. Nothing is excused before. */
+void sh_bpf_sensor_excuse_caps(struct sh_bpf_sensor *bpf, bool excuses);
+
 /* The source of them; none where nothing is hooked. */
 void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements);
 

@@ -18,6 +18,7 @@ from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import Surprise
 from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of
 from smartharvest.host.target import libvirt_domains
+from smartharvest.host.target.cgroup import have_caps_of_their_own
 from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import RANKING, resync
@@ -156,6 +157,7 @@ class HostWatch:
         arrangement.mechanism.adopt_newcomers()
         self._rest()
         self.drift += resync(control.loop.sensor)
+        control.loop.sensor.excuse_caps(self._have_caps_of_their_own())
         reasons: dict[str, str | None] = {"sensor": self._check_sensor(began_ns, control)}
         self._rest()
         verdict = self._compare(control, reasons)
@@ -164,6 +166,12 @@ class HostWatch:
         least_ns = HOUSEKEEPING_NS * (QUIET_HOUSEKEEPING if control.quiet else 1)
         self._next_look_ns = began_ns + max(least_ns, pause_ns)
         return verdict
+
+    def _have_caps_of_their_own(self) -> bool:
+        try:
+            return have_caps_of_their_own(self._arrangement.primaries, self._arrangement.elastic)
+        except SmartHarvestError:  # of what is gone `_compare` tells
+            return False
 
     def _others_came(self, control: ControlLoop) -> Verdict:
         """After primaries came or went, for which the loop may have been stopped."""

@@ -8,7 +8,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Protocol, runtime_checkable
 
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
@@ -89,12 +90,14 @@ def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> S
 def evidence_path(
     settings: Settings, total: int | None = None, usual_total: int | None = None
 ) -> str | None:
-    """Where the evidence of a policy is kept: with the model, for each placement; None if it is
-    not to be. ``total``: as for ``open_model_store``."""
+    """Where the evidence of a policy is kept: with the model, for each placement and budget; None
+    if it is not to be. ``total``: as for ``open_model_store``."""
     path = model_path(settings)
     if path is None:
         return None
     kind = ".exclusive" if settings.placement == "exclusive" else ""
+    if settings.protect != Settings.protect:
+        kind += f".{settings.protect:g}"
     return f"{_with_cores(path, total, usual_total)}{kind}.evidence"
 
 
@@ -148,16 +151,30 @@ class ModelStore:
         self._due_ns: int | None = None
         self._writing: threading.Thread | None = None
         self._warned = False
+        self._left_s: float | None = None
 
     def keeps(self, learner: object) -> bool:
         """Whether it is this one that it keeps."""
         return self._learner is learner
 
+    def enter(self) -> None:
+        """What it keeps is in force from now on,"""
+        self._left_s = None
+
+    def leave(self) -> None:
+        """... or no longer."""
+        if self._left_s is None:
+            self._left_s = time.monotonic()
+
+    def _is_recent(self) -> bool:
+        left_s, most_s = self._left_s, self._most_age_s
+        return left_s is None or most_s is None or time.monotonic() - left_s <= most_s
+
     def take_the_place_of(self, before: ModelStore) -> None:
         """Writes its file from now on. The learner goes on from what the one before it knows, or
         from the file where that has learned otherwise."""
         self._writing = before._writing
-        if before._shape == self._shape:
+        if before._shape == self._shape and before._is_recent():
             with contextlib.suppress(ValueError):  # of one that knew nothing
                 self._learner.load(before._learner.dump())
                 self._saved_lessons = -1  # may be not all of that is in the file
@@ -207,16 +224,19 @@ class ModelStore:
             return
         self._write_in_thread()
 
-    def save(self) -> None:
-        """Saves now, if there is anything new, unless the disk does not answer in time."""
+    def save(self, until_s: float | None = None) -> None:
+        """Saves now, if there is anything new, unless the disk does not answer in time: until then
+        on the monotonic clock, for SAVE_TAKES_S if it is not given."""
+        if until_s is None:
+            until_s = time.monotonic() + SAVE_TAKES_S
         if self._writing is not None:
-            self._writing.join(SAVE_TAKES_S)
+            self._writing.join(max(0.0, until_s - time.monotonic()))
         if self._learner.lessons != self._saved_lessons and not self._is_writing():
             self._write_in_thread()
             if self._writing is None:
                 self._write(*self._taken())
             else:
-                self._writing.join(SAVE_TAKES_S)
+                self._writing.join(max(0.0, until_s - time.monotonic()))
         if self._is_writing():
             _log.warning(
                 "%s cannot be kept: %s: no answer from its disk for %g s",
@@ -255,6 +275,8 @@ class PolicyStores:
         self._totals = total, usual_total
         self._stores: dict[str, ModelStore] = {}
         """By the file's path. One whose policy is no longer in force stays: that may come back."""
+        self._before: dict[str, ModelStore] = {}
+        """Those before the last change, which may be taken back."""
 
     def follow(self, policy: Policy, settings: Settings) -> None:
         """This policy is in force from now on, with its settings and the placement in force.
@@ -262,11 +284,16 @@ class PolicyStores:
         It goes on from what the last of its kind knows, where that fits, else from a file.
         """
         total, usual_total = self._totals
+        before = [*self._stores.values(), *self._before.values()]
+        self._before = dict(self._stores)
+        for left in self._stores.values():
+            left.leave()
         for store in (
-            open_model_store(settings, total, policy, usual_total, self._stores),
-            open_evidence_store(settings, policy, total, usual_total, self._stores),
+            open_model_store(settings, total, policy, usual_total, before),
+            open_evidence_store(settings, policy, total, usual_total, before),
         ):
             if store is not None:
+                store.enter()
                 self._stores[store.path] = store
 
     def save_if_due(self, now_ns: int) -> None:
@@ -275,9 +302,11 @@ class PolicyStores:
             store.save_if_due(now_ns)
 
     def save(self) -> None:
-        """See ModelStore."""
-        for store in self._stores.values():
-            store.save()
+        """Saves now what is new, as far as the disk answers in time."""
+        until_s = time.monotonic() + SAVE_TAKES_S
+        with ExitStack() as saving:  # one that fails keeps none of the others from it
+            for store in self._stores.values():
+                saving.callback(store.save, until_s)
 
 
 def open_model_store(
@@ -285,7 +314,7 @@ def open_model_store(
     total: int,
     policy: Policy,
     usual_total: int | None = None,
-    before: Mapping[str, ModelStore] = {},
+    before: Sequence[ModelStore] = (),
 ) -> ModelStore | None:
     """A store that has loaded what there is; None for a policy that learns nothing, or if off.
 
@@ -295,9 +324,9 @@ def open_model_store(
     learner = getattr(policy, "learner", None)
     if not isinstance(learner, Model) or path is None:
         return None
-    for store in before.values():
-        if store.keeps(learner):
-            return store
+    for one in before:
+        if one.keeps(learner):
+            return one
     path = _with_cores(path, total, usual_total)
     # `adaptive` learns natively, whatever is set for others: each goes on from its own.
     kind = "native" if isinstance(learner, NativeCsoaa) else settings.learner
@@ -313,7 +342,7 @@ def open_evidence_store(
     policy: Policy,
     total: int | None = None,
     usual_total: int | None = None,
-    before: Mapping[str, ModelStore] = {},
+    before: Sequence[ModelStore] = (),
 ) -> ModelStore | None:
     """As ``open_model_store``, for what the policy has found out; None for one that does not.
 
@@ -323,12 +352,16 @@ def open_evidence_store(
     found = in_force(policy)
     if not isinstance(found, Evidence) or path is None:
         return None
+    for one in before:
+        if one.keeps(found):
+            return one
     shape = evidence_shape(settings, found.conditions)
     store = ModelStore(found, path, shape, what="evidence", most_age_s=MOST_AGE_S)
-    if path in before:
-        store.take_the_place_of(before[path])
-    else:
-        store.load()
+    for one in before:
+        if one.path == path:
+            store.take_the_place_of(one)
+            return store
+    store.load()
     return store
 
 

@@ -615,6 +615,7 @@ class Supervisor:
             seen = arrangement.poll()
             if changed.keys() & {"policy", "safeguard", "protect"}:
                 controller.change_policy(self.make_policy())
+                self._took_over(controller.policy)  # before a loop begins with what it knows
             self._rebuild(
                 seen,
                 "the configuration has changed",
@@ -627,15 +628,15 @@ class Supervisor:
                 self._take_up_division()
         except (SmartHarvestError, OSError):
             self.settings = arrangement.settings = old
-            controller.change_policy(old_policy)
+            if controller.policy is not old_policy:
+                controller.change_policy(old_policy)
+                self._took_over(old_policy)
             if "elastic" in changed:
                 self._groups.take_up(old)
             if not control.runs:
                 seen = arrangement.poll()
                 self._rebuild(seen, "the configuration stays", keeps_loop=False)
             raise
-        if controller.policy is not old_policy:
-            self._took_over(controller.policy)
         if "control_priority" in changed:
             self._lending.change_priority()
         if any(name.startswith("long_term") or name == "waits" for name in changed):

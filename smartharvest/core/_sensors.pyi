@@ -63,6 +63,10 @@ class Sensor:
         """Whether from now on what the elastic group has with nothing lent counts as lent in what
         the sensor tells of harm."""
 
+    def excuse_caps(self, excuses: bool) -> None:
+        """Whether from now on what a primary waits since its own group has used up its CPU time is
+        left out of the harm that the sensor tells; at first it is not."""
+
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
         it cannot tell."""

@@ -98,6 +98,10 @@ cdef class Sensor:
         """Whether from now on what the elastic group has with nothing lent counts as lent in what
         the sensor tells of harm."""
 
+    def excuse_caps(self, excuses: bool) -> None:
+        """Whether from now on what a primary waits since its own group has used up its CPU time is
+        left out of the harm that the sensor tells; at first it is not."""
+
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
         it cannot tell."""
@@ -501,6 +505,9 @@ cdef class BpfSensor(Sensor):
 
     def count_minimum(self, counts: bool) -> None:
         bpf_sensor.sh_bpf_sensor_count_minimum(self.bpf, clock.sh_monotonic_ns(), counts)
+
+    def excuse_caps(self, excuses: bool) -> None:
+        bpf_sensor.sh_bpf_sensor_excuse_caps(self.bpf, excuses)
 
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         cdef uint64_t total_ns = 0, lent_ns = 0

@@ -430,7 +430,7 @@ class Adaptive:
             if set(before) != set(names):
                 self._try_soon()
             if self._may_enter(recalled.held):
-                self._held, self._why = recalled.held, ", as before the restart"
+                self._held, self._why = recalled.held, ", as it was before"
         else:
             if set(names).isdisjoint(before):
                 self._records = [Record() for _ in self._ways]

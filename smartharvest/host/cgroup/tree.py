@@ -306,6 +306,15 @@ class Group:
             group = group.parent
         return tightest
 
+    def is_capped_with(self, other: Group) -> bool:
+        """Whether one CPU bandwidth limits both: that of a group that is above the two."""
+        group: Group | None = self
+        while group is not None:
+            if group.contains(other) and group._own_quota_cores() is not None:
+                return True
+            group = group.parent
+        return False
+
     def _own_quota_cores(self) -> float | None:
         directory, files = self.cpu_path, self.tree.files
         if directory is None:

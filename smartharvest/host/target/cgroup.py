@@ -6,7 +6,7 @@ import contextlib
 import fnmatch
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,7 @@ from smartharvest.errors import TargetError, TargetVanished
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of_group
-from smartharvest.host.target.base import Kind, Prepare
+from smartharvest.host.target.base import Kind, Prepare, Target
 from smartharvest.host.target.spec import TargetSpec
 
 MOST_GROUPS = 10_000
@@ -165,3 +165,16 @@ KIND = Kind(
     resolve=resolve,
     claim=lambda spec, tree: tree.group(spec.value).path,
 )
+
+
+def have_caps_of_their_own(primaries: Sequence[Target], elastic: Target | None) -> bool:
+    """Whether no cap on the primaries' CPU time (cpu.max) is the elastic group's, too: what they
+    wait because of one is not lending's doing then. In doubt False. Raises TargetVanished."""
+    if not isinstance(elastic, CgroupTarget):
+        return False
+    return all(
+        isinstance(primary, CgroupTarget)
+        and primary.group.cpu_path is not None
+        and not primary.group.is_capped_with(elastic.group)
+        for primary in primaries
+    )

@@ -183,18 +183,48 @@ def test_a_policy_that_takes_over_live_goes_on_from_what_the_one_before_knows(
     assert knows(tmp_path)
 
 
-def test_a_policy_that_takes_over_with_another_budget_begins_afresh_and_is_kept(
-    tmp_path: Path,
-) -> None:
-    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
-    stores.follow(policy(), chosen)
+def test_what_is_found_with_another_budget_is_kept_for_itself(tmp_path: Path) -> None:
+    chosen, other = settings(tmp_path), settings(tmp_path, protect="50%")
+    stores = PolicyStores(TOTAL, TOTAL)
+    stores.follow(taught(), chosen)
     later = policy(protect=0.5)
-    stores.follow(later, chosen)
+    stores.follow(later, other)
     assert found(later) == 0
     teach(later)
+    again = policy()
+    stores.follow(again, chosen)
+    assert found(again) == 1
     stores.save()
-    assert not knows(tmp_path)
-    assert knows(tmp_path, policy(protect=0.5))
+    assert knows(tmp_path)
+    assert knows(tmp_path, policy(protect=0.5), {"protect": "50%"})
+
+
+def test_after_a_change_that_is_taken_back_the_policy_before_is_kept(tmp_path: Path) -> None:
+    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
+    first, refused = policy(), policy()
+    stores.follow(first, chosen)
+    stores.follow(refused, chosen)
+    stores.follow(first, chosen)
+    teach(first)
+    stores.save()
+    assert knows(tmp_path)
+
+
+def test_what_was_left_too_long_ago_is_not_gone_on_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
+    stores.follow(taught(), chosen)
+    plain = make_policy("everywhere", total=TOTAL, preempts=True)
+    for passed_s in (0.0, 0.6 * MOST_AGE_S, 1.2 * MOST_AGE_S):
+        now_s = time.monotonic() + passed_s
+        with monkeypatch.context() as patched:
+            patched.setattr(time, "monotonic", lambda now_s=now_s: now_s)
+            stores.follow(plain, settings(tmp_path, policy="everywhere"))
+            again = policy()
+            if passed_s > MOST_AGE_S:
+                stores.follow(again, chosen)
+    assert found(again) == 0
 
 
 def test_what_a_policy_found_is_kept_when_one_without_evidence_takes_over(tmp_path: Path) -> None:
@@ -247,9 +277,11 @@ def test_a_learner_that_moves_to_another_policy_stays_as_it_is(
     chosen, stores = settings(tmp_path, policy="smartharvest"), PolicyStores(TOTAL, TOTAL)
     first = make_policy("smartharvest", total=TOTAL, learner="native")
     stores.follow(first, chosen)
-    for _ in range(50):
+    for lesson in range(50):
+        if lesson == 10:
+            stores.save()
         first.learner.learn((0.0, 3.0, 1.25, 0.5, 1.0), 4)  # type: ignore[attr-defined]
-    if between:  # nothing has been saved since the start
+    if between:
         stores.follow(make_policy("no-harvest", total=TOTAL), chosen)
     second = make_policy("smartharvest", total=TOTAL, learner="native")
     second.learner = first.learner  # type: ignore[attr-defined]  # as Controller.change_policy does

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.target.apart import check_apart
-from smartharvest.host.target.cgroup import CgroupTarget
+from smartharvest.host.target.cgroup import CgroupTarget, have_caps_of_their_own
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import parse_target
 from smartharvest.host.target.targets import resolve_target as resolve
@@ -135,6 +136,37 @@ def test_whoever_has_started_the_agent_or_a_primary_cannot_be_elastic(tmp_path: 
         with pytest.raises(TargetError, match=rf"has started \w+ \({child}\) of cgroup:g"):
             check_apart([cgroup(tree, "g")], target)
         os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("make_tree", [make_v1_tree, make_v2_tree])
+def test_a_cap_is_the_primarys_own_unless_it_limits_the_batch_too(
+    make_tree: Callable[[Path], CgroupTree], tmp_path: Path
+) -> None:
+    tree = make_tree(tmp_path)
+    kernel = kernel_of(tree)
+    make_group(tree, "slice", "0-3")
+    if tree.version == 2:
+        kernel.write(f"{tmp_path}/slice/cgroup.subtree_control", "+cpu +cpuset")
+    for name in ("slice/web", "slice/batch", "other"):
+        make_group(tree, name, "0-3")
+    web, batch, other = (cgroup(tree, name) for name in ("slice/web", "slice/batch", "other"))
+
+    def cap(name: str) -> None:
+        v1, v2 = ("cpu.cfs_quota_us", "150000"), ("cpu.max", "150000 100000")
+        file, value = v1 if tree.version == 1 else v2
+        kernel.write(f"{tree.group(name).cpu_path}/{file}", value)
+
+    assert have_caps_of_their_own([web], batch)
+    cap("slice/web")
+    assert have_caps_of_their_own([web], batch)
+    cap("slice")
+    assert not have_caps_of_their_own([web], batch)
+    assert not have_caps_of_their_own([other, web], batch)
+    assert have_caps_of_their_own([web], other)
+    process = resolve(TargetSpec("pid", str(os.getpid())), tree)
+    assert not have_caps_of_their_own([web], process)
+    assert not have_caps_of_their_own([process], other)
+    assert not have_caps_of_their_own([web], None)
 
 
 def test_a_process_is_alive_until_it_ends_and_has_its_group_s_quota(tmp_path: Path) -> None:
