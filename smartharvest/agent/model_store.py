@@ -318,7 +318,7 @@ def open_model_store(
 ) -> ModelStore | None:
     """A store that has loaded what there is; None for a policy that learns nothing, or if off.
 
-    ``total``, ``usual_total``, ``before``: see PolicyStores.
+    ``total``, ``usual_total``: see PolicyStores; ``before`` are the stores so far.
     """
     path = model_path(settings)
     learner = getattr(policy, "learner", None)

@@ -567,7 +567,7 @@ static void test_what_the_primarys_own_cap_takes_is_not_held_against_lending(voi
     lend(1);
     CHECK(write_to(procs, pid));
     struct sh_bpf_harm harm = await_long_ones(20);
-    /* Unless it is told it excuses nothing. Who else ran there first, a while, is no harm. */
+    /* Nobody has told the sensor to excuse caps. A stranger may have had the CPU for a while. */
     CHECK(2 * long_ones(harm.unharmed) <= long_ones(harm.harmed));
     sh_bpf_sensor_excuse_caps(&bpf, true);
     await_long_ones(2); /* those that had begun before */
