@@ -246,7 +246,7 @@ reproduce-fleet: build ## The papers' figures of clusters on the traces in TRACE
 	@$(BIN)/python -m bench.fleet $(if $(TRACES),--traces $(TRACES)) --out docs/research/fleet --page docs/research/fleet.md
 
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
-RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
+RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-quiet,clairvoyant
 SHARED = --mechanisms cpu-idle,cpu-idle-kernel
 HELD = --mechanisms cpu-idle-7.3,strict --policies adaptive,everywhere,smartharvest
 OLDER = --mechanisms cpu-idle --policies everywhere

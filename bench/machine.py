@@ -7,12 +7,14 @@ import platform
 import subprocess
 import time
 from importlib.metadata import version
+from pathlib import Path
 from typing import Self
 
 from bench import probe
 from bench.statistics import rounded
 from bench.subject import Figures
 from smartharvest import __version__
+from smartharvest.host.kernels import wakes_on_busy_cpus
 from smartharvest.host.process.tasks import online_cpus
 from smartharvest.lab.demo.groups import why_not_here
 
@@ -24,6 +26,7 @@ def describe() -> Figures:
         "cpu_model": cpu_model(),
         "cpus": len(online_cpus()),
         "kernel": platform.release(),
+        "wakes_on_busy_cpus": wakes_on_busy_cpus(Path("/proc/cmdline").read_text()),
         "python": platform.python_version(),
         "versions": {
             "smartharvest": __version__,

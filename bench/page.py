@@ -96,6 +96,11 @@ def _machine(document: Node) -> Iterator[str]:
         f"hypervisor withheld {machine['steal_share']:.2%} of the CPU time; load average before "
         f"{machine['load_average_before'][0]:g}, after {machine['load_average_after'][0]:g}."
     )
+    if parameter := machine.get("wakes_on_busy_cpus"):
+        yield (
+            f"\n**Not a stock kernel:** it wakes tasks on busy CPUs while others are idle "
+            f"(`{parameter}`), so even *alone* waits for itself."
+        )
     warnings = document.get("warnings")
     if isinstance(warnings, list):
         for line in warnings:

@@ -110,6 +110,7 @@ struct task_struct {
     int pid;
     int tgid;
     int nr_cpus_allowed;
+    const struct cpumask *cpus_ptr;
     struct sched_entity se;
     struct sched_info sched_info;
     struct css_set *cgroups;

@@ -186,14 +186,24 @@ GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
     return first < from || later == SH_BPF_STINTS ? from : first;
 }
 
+/* Whether a task may use a CPU; `allowed` is where its mask of them is. */
+static __always_inline bool may_use(uint64_t allowed, uint32_t number) {
+    uint64_t word = 0;
+    bpf_probe_read_kernel(&word, sizeof(word), (const void *)(allowed + number / 64 * 8));
+    return word >> number % 64 & 1;
+}
+
 struct search {
     uint64_t from, first; /* until then no CPU has run an elastic task */
+    uint64_t allowed;     /* of the task that waited */
 };
 
 static int search_cpu(uint32_t i, void *data) {
     struct search *search = data;
     const uint32_t number = shared.pool[i & (SH_BPF_MAX_CPUS - 1)];
-    search->first = first_elastic(number, search->from, search->first);
+    const uint64_t first = first_elastic(number, search->from, search->first);
+    if (first < search->first && may_use(search->allowed, number))
+        search->first = first;
     return search->first <= search->from;
 }
 
@@ -205,14 +215,14 @@ static int find_idle(uint32_t i, void *data) {
         return 0;
     const bool idle = *(volatile uint32_t *)&cpu->runner == SH_BPF_IDLE ||
                       *(volatile uint64_t *)&cpu->idle_until > search->from;
-    search->first = idle;
-    return idle;
+    search->first = idle && may_use(search->allowed, number);
+    return search->first != 0;
 }
 
-/* Whether a CPU was idle while a task waited for others on this one. */
-GLOBAL int waits_for_nothing(uint32_t number, uint64_t from, uint64_t until) {
+/* Whether a CPU that a task may use was idle while it waited for others on this one. */
+GLOBAL int waits_for_nothing(uint32_t number, uint64_t from, uint64_t until, uint64_t allowed) {
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
-    struct search search = {.from = from};
+    struct search search = {.from = from, .allowed = allowed};
     if (!own || until < own->next_search)
         return 0;
     own->next_search = until + settings.pool_count * LOOK_SPACING_NS;
@@ -223,11 +233,13 @@ GLOBAL int waits_for_nothing(uint32_t number, uint64_t from, uint64_t until) {
 /* How long lending has held up a task that has waited for a CPU: since an elastic task had one, its
  * own or any that it may have. Where its own was idle it has waited for that alone. What is not
  * looked up counts as held up. */
-GLOBAL uint64_t held_up(uint32_t number, uint64_t from, uint64_t until, uint32_t only_here) {
+GLOBAL uint64_t held_up(uint32_t number, uint64_t from, uint64_t until, uint32_t only_here,
+                        uint64_t allowed) {
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
     if (!own || from >= until)
         return 0;
-    struct search search = {.from = from, .first = first_elastic(number, from, until)};
+    struct search search = {
+        .from = from, .first = first_elastic(number, from, until), .allowed = allowed};
     if (!only_here && search.first > from && until - from > SH_BPF_NOTED_WAIT_NS) {
         if (until < own->next_search)
             return until - from;
@@ -503,12 +515,14 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
         note_idle_wait(harm, idle_waits, wait + late_ns);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
     /* What its own group's cap takes is no lending's doing. What comes after that may be. */
-    uint64_t from = clock - wait;
-    if (unlikely(wait > SH_BPF_NOTED_WAIT_NS))
+    uint64_t from = clock - wait, allowed = 0;
+    if (unlikely(wait > SH_BPF_NOTED_WAIT_NS)) {
         from += throttled_in(task, queue, queued, clock);
+        allowed = (uint64_t)BPF_CORE_READ(next, cpus_ptr);
+    }
     const bool noted = clock - from > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {
-        uint64_t held = held_up(cpu, from, clock, only_here);
+        uint64_t held = held_up(cpu, from, clock, only_here, allowed);
         if (is_excused(&harm->anyway, held && noted && left != SH_BPF_ELASTIC))
             held = 0;
         held = held_up_behind(own, held, clock - from, left);
@@ -520,7 +534,7 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
         note_harmed_wait(place, wait + without_halts(late_ns), longer_ns);
     } else {
         own->late_by_ns = 0;
-        note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, from, clock));
+        note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, from, clock, allowed));
     }
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;

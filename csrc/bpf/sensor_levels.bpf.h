@@ -28,11 +28,16 @@ static __always_inline void rebook(uint64_t *times, uint32_t from, uint32_t to, 
     book(times, to, time);
 }
 
-/* Wakes the reader if so many are busy as it waits for. */
-static __always_inline void ring(uint64_t word, int32_t busy_by) {
+/* Wakes the reader if so many are busy, or wanted, as it waits for. */
+static __always_inline void ring(uint64_t word, int32_t busy_by, int32_t wanting_by) {
     const int32_t wake_at = shared.control.wake_at;
-    const int32_t busy = (int32_t)(word & BUSY_MASK);
-    if (unlikely(busy_by > 0 && wake_at >= 0 && busy >= wake_at) &&
+    const int32_t level = wake_at & ~SH_BPF_WAKE_FOR_WAITING;
+    int32_t by = busy_by, cores = (int32_t)(word & BUSY_MASK);
+    if (unlikely(wake_at >= SH_BPF_WAKE_FOR_WAITING)) {
+        by = wanting_by;
+        cores = (int32_t)(word >> SH_BPF_BUSY_BITS & WANTING_MASK);
+    }
+    if (unlikely(by > 0 && wake_at >= 0 && cores >= level) &&
         __sync_val_compare_and_swap(&shared.control.wake_at, wake_at, SH_BPF_NO_WAKE) == wake_at)
         bpf_ringbuf_output(&wakes, &word, sizeof(word), BPF_RB_FORCE_WAKEUP);
 }
@@ -74,7 +79,7 @@ static __always_inline bool try_to_move(uint64_t now, int32_t busy_by, int32_t w
         if (settings.parts & SH_BPF_DEMAND)
             book(shared.levels.wanting_time, old_wanting, passed);
     }
-    ring(new, busy_by);
+    ring(new, busy_by, wanting_by);
     return true;
 }
 
@@ -84,7 +89,7 @@ GLOBAL int move_against_others(uint64_t now, int32_t busy_by, int32_t wanting_by
             return 0;
     /* Sixteen others were faster. */
     const uint64_t gains = sh_bpf_gains(busy_by, wanting_by);
-    ring(__sync_fetch_and_add(&shared.levels.word, gains) + gains, busy_by);
+    ring(__sync_fetch_and_add(&shared.levels.word, gains) + gains, busy_by, wanting_by);
     return 0;
 }
 

@@ -15,6 +15,7 @@ enum {
     SH_BPF_IDLE_WAITS = 128, /* a power of two */
     SH_BPF_STINTS = 8,
     SH_BPF_NO_WAKE = -1,
+    SH_BPF_WAKE_FOR_WAITING = 1 << 30,
 };
 
 /* Who runs on a CPU; primary i is SH_BPF_PRIMARY + i. */
@@ -209,7 +210,9 @@ struct sh_bpf_lending {
 
 /* User space writes and every switch reads, but for wake_at: the program takes it down. */
 struct sh_bpf_control {
-    int32_t wake_at; /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
+    /* Busy cores that wake the reader, once, or with SH_BPF_WAKE_FOR_WAITING those that are wanted;
+     * SH_BPF_NO_WAKE: never. */
+    int32_t wake_at;
     uint32_t target_count;
     uint32_t walking;     /* a walk is under way */
     uint32_t rescue;      /* tell of displacements; the elastic group is under cpu.idle */

@@ -15,6 +15,10 @@
  * us they all stay cache-hot, and no idle CPU pulls them over. */
 static const int64_t LEND_LOOK_NS = 1000000;
 
+/* A plan that waits so long before it lends again is of sets that seldom change: to look at a task
+ * that waits before the window ends would move cores more often than it gains. */
+static const int64_t SELDOM_QUIET_NS = 10000000;
+
 /* A group that is to be frozen with no core left is frozen once that has lasted so long under a
  * plan that follows demand: a freezer takes a third of a millisecond, each time a core comes back
  * and goes again. Until then the group shares its last CPU under cpu.idle. */
@@ -204,10 +208,14 @@ static uint32_t within_limits(const struct sh_loop *loop, uint32_t cores) {
     return limited(&loop->config, loop->plan.shared, cores);
 }
 
+/* May the primary use all that it has? Then only a task that waits tells that it needs more. */
+static bool is_tight(const struct sh_plan *plan) {
+    return plan->patient && plan->buffer == 0;
+}
+
 /* Cores that stay idle, whatever the plan says: none where waiting tasks ring instead. */
 static uint32_t least_idle(const struct sh_loop *loop) {
-    const bool tight = loop->plan.patient && loop->plan.buffer == 0;
-    return loop->config.keep_idle - (tight ? 1 : 0);
+    return loop->config.keep_idle - (is_tight(&loop->plan) ? 1 : 0);
 }
 
 /* Does the loop follow demand at every look, instead of holding a window's cores? */
@@ -508,11 +516,17 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
 /* --- between two steps ------------------------------------------------------------------------ */
 
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
-    const uint32_t idle = max_u32(loop->plan.buffer, least_idle(loop));
+    const struct sh_plan *plan = &loop->plan;
+    const uint32_t idle = max_u32(plan->buffer, least_idle(loop));
     const uint32_t cores = loop->primary_cores;
-    if (cores >= loop->config.total || loop->plan.shared)
+    const bool seldom = is_tight(plan) && plan->quiet_ns >= SELDOM_QUIET_NS;
+    if (cores >= loop->config.total || plan->shared || seldom)
         return SH_SENSOR_DISARM;
     return cores + 1 > idle ? cores + 1 - idle : 0;
+}
+
+bool sh_loop_alarm_waits(const struct sh_loop *loop) {
+    return is_tight(&loop->plan);
 }
 
 /* When an event-driven loop looks without being woken: at the window's end, and for a plan that

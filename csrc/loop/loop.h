@@ -77,7 +77,8 @@ struct sh_plan {
     uint32_t buffer;        /* > 0: keep this many cores idle at every poll instead */
     /* With a buffer: grow at once, and shrink only to what was wanted at most within quiet_ns, but
      * not below primary_cores. It travels as a square root: to 31 us at 250 us, 16 ms at most. Only
-     * a sensor that sees waiting tasks can do with a patient buffer of 0. */
+     * a sensor that sees waiting tasks can do with a patient buffer of 0; from 10 ms on such a
+     * plan's cores change hands so seldom that the primary's tasks are looked at as windows end. */
     bool patient;
     int64_t quiet_ns;
     bool shared; /* the primary preempts the elastic group; no buffer */
@@ -141,7 +142,8 @@ struct sh_loop {
     uint64_t plan_word_seen;
     int64_t plan_adopted_ns;
     uint32_t broken_seq, broken_cores; /* the window last broken and the reaction; 0: answered */
-    uint32_t armed;                    /* busy cores the sensor wakes the loop at */
+    uint32_t armed;                    /* cores that the sensor wakes the loop at: busy ones, */
+    bool armed_waits;                  /* or those that tasks wait for, too */
     int64_t quiet_since_ns;            /* since when a patient plan has wanted fewer cores */
     uint32_t quiet_most;               /* ... and how many at most */
     int64_t rests_ns;                  /* that the window may last beyond its end */
@@ -211,9 +213,10 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns);
  * that might do more. Returns how many it made; the loop is then as if each had been a step. */
 uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading);
 
-/* For virtual time, what an event-driven thread waits for after a step: this many busy (or waiting)
- * cores (SH_SENSOR_DISARM: none is enough) ... */
+/* For virtual time, what an event-driven thread waits for after a step: this many busy cores
+ * (SH_SENSOR_DISARM: none is enough), or those that tasks wait for, too, if the next is true ... */
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop);
+bool sh_loop_alarm_waits(const struct sh_loop *loop);
 
 /* ... or then. */
 int64_t sh_loop_next_look(const struct sh_loop *loop);

@@ -27,11 +27,13 @@ static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
     const int revoked_fd = sh_loop_is_revoked(loop) ? -1 : loop->revocation.fd;
     const int fds[] = {loop->plan_fd, sensor->wake_fd, revoked_fd};
     const uint32_t level = sh_loop_alarm_level(loop);
+    const bool waits = sh_loop_alarm_waits(loop);
     uint64_t drained;
 
-    if (level != loop->armed) {
-        sensor->arm(sensor->ctx, level);
+    if (level != loop->armed || waits != loop->armed_waits) {
+        sensor->arm(sensor->ctx, level, waits);
         loop->armed = level;
+        loop->armed_waits = waits;
         /* What was so before the arming does not wake. */
         if (level != SH_SENSOR_DISARM && sh_loop_rings(loop, level, clock->now_ns(clock->ctx)))
             return 0;

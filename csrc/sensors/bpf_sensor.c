@@ -305,12 +305,14 @@ static int hook_collect(void *ctx, int64_t now_ns, struct sh_window *window) {
     return 0;
 }
 
-static void hook_arm(void *ctx, uint32_t busy) {
+static void hook_arm(void *ctx, uint32_t cores, bool waits) {
     struct sh_bpf_sensor *bpf = ctx;
-    int32_t wake_at = busy >= SH_SENSOR_DISARM ? SH_BPF_NO_WAKE : (int32_t)busy;
+    int32_t wake_at = cores >= SH_SENSOR_DISARM ? SH_BPF_NO_WAKE : (int32_t)cores;
     /* The program does not cap a single primary. */
-    if (bpf->config.primary_count == 1 && busy > bpf->config.allocations[0])
+    if (bpf->config.primary_count == 1 && cores > bpf->config.allocations[0])
         wake_at = SH_BPF_NO_WAKE;
+    if (waits && wake_at != SH_BPF_NO_WAKE && bpf->config.parts & SH_BPF_DEMAND)
+        wake_at |= SH_BPF_WAKE_FOR_WAITING;
     /* The caller reads the counts after this: a program that changes them later has to see it. */
     __atomic_store_n(&bpf->shared->control.wake_at, wake_at, __ATOMIC_SEQ_CST);
 }

@@ -41,10 +41,11 @@ static int events_collect(void *ctx, int64_t now_ns, struct sh_window *window) {
     return 0;
 }
 
-static void events_arm(void *ctx, uint32_t busy) {
+static void events_arm(void *ctx, uint32_t cores, bool waits) {
     struct sh_fake_events *fake = ctx;
     pthread_mutex_lock(&fake->lock);
-    fake->alarm = busy;
+    fake->alarm = cores;
+    fake->alarm_waits = waits;
     pthread_mutex_unlock(&fake->lock);
 }
 
@@ -87,7 +88,7 @@ void sh_fake_events_set(struct sh_fake_events *fake, int64_t now_ns, uint32_t bu
     fake->demand = demand > fake->busy ? demand : fake->busy;
     if (fake->demand > fake->demand_max)
         fake->demand_max = fake->demand;
-    if (fake->busy >= fake->alarm) {
+    if ((fake->alarm_waits ? fake->demand : fake->busy) >= fake->alarm) {
         const uint64_t one = 1;
         ssize_t written = write(fake->wake_fd, &one, sizeof(one));
         (void)written;

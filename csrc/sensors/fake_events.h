@@ -12,7 +12,8 @@ struct sh_fake_events {
     pthread_mutex_t lock;
     int64_t changed_ns;
     uint32_t busy, demand;
-    uint32_t alarm; /* SH_SENSOR_DISARM: none */
+    uint32_t alarm;   /* SH_SENSOR_DISARM: none */
+    bool alarm_waits; /* for waiting tasks, too */
     uint32_t demand_max;
     uint64_t demand_core_ns;             /* not yet collected, like what follows */
     uint64_t spent_ns[SH_MAX_CORES + 1]; /* per number of busy cores, not yet collected */

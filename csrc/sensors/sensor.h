@@ -33,9 +33,9 @@ struct sh_sensor {
     /* Adds to the window how long, in ns, each number of busy cores has lasted since the last call
      * (the first only begins), and raises its peaks. 0 or -errno. */
     int (*collect)(void *ctx, int64_t now_ns, struct sh_window *window);
-    /* Makes wake_fd readable, once, when the busy cores reach `busy`; SH_SENSOR_DISARM: never. What
-     * already is so does not wake. */
-    void (*arm)(void *ctx, uint32_t busy);
+    /* Makes wake_fd readable, once, when so many `cores` are busy, or with `waits` once running and
+     * waiting tasks want so many; SH_SENSOR_DISARM: never. What already is so does not wake. */
+    void (*arm)(void *ctx, uint32_t cores, bool waits);
     void (*drain)(void *ctx);
     int wake_fd;
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
@@ -32,6 +33,8 @@ QUIET_MS = 600
 """The same where nothing can be lent."""
 WAIT_MS = 100
 """Longest sleep otherwise."""
+BUDGET_PERIOD_NS = 60_000_000_000
+"""So often it is recorded what lending has cost: about as long ago as that counts."""
 REST_NS = 500_000_000
 """Longest window where nobody asks for them: each is an interruption."""
 
@@ -82,6 +85,7 @@ class ControlLoop:
         self.quiet = False
         """Whether no window is answered otherwise than the last, and nothing else is in a hurry."""
         self._explanation = ""
+        self._budget_due_ns = _loop.monotonic_ns() + BUDGET_PERIOD_NS
 
     # --- one polling loop after the other ---------------------------------------------------------
 
@@ -262,6 +266,16 @@ class ControlLoop:
         if period is not None and self._audit is not None:
             for name, harm in period.items():
                 self._audit.event("harm", primary=name, **harm.describe())
+
+    def note_budget(self) -> None:
+        """Records what lending has cost in each minute, where the policy judges that."""
+        now_ns = _loop.monotonic_ns()
+        if self._audit is None or now_ns < self._budget_due_ns:
+            return
+        self._budget_due_ns = now_ns + BUDGET_PERIOD_NS
+        if (kept := self.controller.budget) is not None:
+            for name, spent in kept.spent.items():
+                self._audit.event("budget", primary=name, protect=kept.protect, **asdict(spent))
 
     def inhibit(self, reasons: Mapping[str, str | None]) -> None:
         """Lends nothing while any cause has a reason; see ``Controller.inhibit``."""

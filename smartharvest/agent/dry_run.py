@@ -24,6 +24,8 @@ class DryRunFigures:
     """Of those: the primary used all it had left, so that it would have had to wait."""
     most_missing: int = 0
     """Cores it wanted beyond what it had left, at worst."""
+    shared: int = 0
+    """Windows in which the primary would have shared CPUs with the elastic group."""
     unused_core_windows: int = 0
     """Cores neither used nor lent, summed over the windows: what caution costs."""
 
@@ -32,6 +34,7 @@ class DryRunFigures:
         if window.stale:
             return
         self.windows += 1
+        self.shared += decision.shared
         self.unused_core_windows += max(0, window.primary_cores - window.demand_max)
         if window.primary_cores < total:
             self.lending += 1
@@ -46,9 +49,13 @@ class DryRunFigures:
             return f"dry run: in {self.windows} windows nothing would have been lent"
         most = counted(self.most_missing, "core")
         missing = f"; at worst {most} missing" if self.most_missing > 0 else ""
+        shares = (
+            f"; in {self.shared} of them CPUs would have been shared, and what that costs no "
+            "rehearsal shows"
+        )
         return (
             f"dry run: {self.lending} of {self.windows} windows would have lent something; "
             f"{self.short} of them ({self.short / self.lending:.2%}) too much for a moment"
             f"{missing}; {self.unused_core_windows / self.windows:.2f} cores on average were "
-            "neither used nor lent"
+            f"neither used nor lent{shares if self.shared else ''}"
         )

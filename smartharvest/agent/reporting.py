@@ -218,6 +218,7 @@ class Reporting:
                 "budget": long_term.share if long_term else None,
             },
             "harm": describe_harm(control.harm),
+            "budget": None if (kept := controller.budget) is None else kept.describe(),
             "histograms": control.histograms(),
             "births": births.describe() if births else None,
             "loop": {

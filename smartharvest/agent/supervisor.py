@@ -365,6 +365,7 @@ class Supervisor:
             sockets.serve()
             self._rest()
             control.read_harm()
+            control.note_budget()
             control.loop.sensor.attend()
             self._rest()
             if control.loop.halt is not None:

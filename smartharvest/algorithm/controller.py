@@ -15,8 +15,9 @@ from smartharvest.algorithm.algorithm1 import Algorithm1, Decision
 from smartharvest.algorithm.evidence import NOTHING_USUAL, Baseline
 from smartharvest.algorithm.inhibit import InhibitReasons
 from smartharvest.algorithm.policy import LENDS_NOTHING, Policy
-from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver
+from smartharvest.algorithm.policy.base import Budget, Dispatches, DispatchesObserver
 from smartharvest.algorithm.policy.fallback import (
+    budget,
     dozes,
     explanation,
     fallback_steps,
@@ -275,6 +276,11 @@ class Controller(Algorithm1):
     def explanation(self) -> str:
         """Why the policy does what it does; empty if it does not explain itself."""
         return explanation(self.policy)
+
+    @property
+    def budget(self) -> Budget | None:
+        """Of harm, as the policy in force keeps it; None: it keeps none, or nobody tells."""
+        return budget(self.policy)
 
     @property
     def fallbacks(self) -> list[str]:

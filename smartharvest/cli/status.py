@@ -23,7 +23,7 @@ from smartharvest.cli.state_options import state_options
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable, spoken_wait
-from smartharvest.telemetry import groups
+from smartharvest.telemetry import groups, verdict
 from smartharvest.telemetry.agents import pid_of
 from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
@@ -121,6 +121,7 @@ def format_status(seen: dict[str, Any]) -> str:
         + (f", resting for {guards['resting_s']:.1f} s" if guards["resting_s"] else ""),
         f"  waits       {format_waits(seen['waits'])}",
         *format_harm(seen.get("harm")),
+        *format_budget(seen),
         f"  loop        {loop['scheduling']}, {counted(loop['windows'], 'window')}, "
         f"{counted(loop['missed_polls'], 'poll')} missed, late by "
         f"{spoken_wait(late['p50'])} (p50), {spoken_wait(late['p99'])} (p99)",
@@ -144,6 +145,19 @@ def format_harm(harm: dict[str, Any] | None) -> list[str]:
 
     found = harm["primaries"].items()
     return [f"  harm        {name}: {in_words(one)}" for name, one in found]
+
+
+def format_budget(seen: dict[str, Any]) -> list[str]:
+    """A line for each primary: what lending has cost it in the last minute."""
+    kept = verdict.kept_budget(seen)
+    if kept is None:
+        return []
+    budget = f"{kept['protect']:.0%}"
+    return [
+        f"  budget      {budget}, {name} took longer in the last minute: "
+        f"{verdict.spent_in_words(one)}"
+        for name, one in kept["spent"].items()
+    ]
 
 
 _LETTERS = {"primary": "P", "elastic": "E", "other": "o", "idle": "·"}

@@ -21,6 +21,7 @@ CHECKS: tuple[Check, ...] = (
     kernel.check_realtime,
     kernel.check_preemption,
     kernel.check_waking,
+    kernel.check_wake_up_placement,
     kernel.check_sched_ext,
     machine.check_cpus,
     machine.check_smt,

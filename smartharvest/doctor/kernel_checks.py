@@ -283,6 +283,21 @@ def check_waking(
         )
 
 
+def check_wake_up_placement(host: Host) -> Iterator[Finding]:
+    """Whether a patch has this kernel wake tasks on busy CPUs while others are idle."""
+    why = "the primary's tasks wait for each other beside idle CPUs, whatever is lent"
+    parameter = kernels.wakes_on_busy_cpus(host.read("/proc/cmdline") or "")
+    if parameter is None:
+        said = "no patch is known to wake tasks on busy CPUs"
+        yield Finding("wake-up placement", "ok", said, why)
+    else:
+        yield Finding(
+            "wake-up placement", "warning",
+            f"{parameter}: this kernel wakes tasks on busy CPUs while others are idle", why,
+            "boot with sched_vcpu_pack=0, or take no figure of this host for another's",
+        )  # fmt: skip
+
+
 def check_sched_ext(host: Host) -> Iterator[Finding]:
     """What ``--mechanism strict`` needs. No other mechanism does, so nothing here is a failure."""
     why = "--mechanism strict puts the batch below every normal task"

@@ -128,3 +128,15 @@ def as_markdown() -> str:
         for one in FEATURES
     ]
     return "\n".join(lines) + "\n"
+
+
+_WAKES_ON_BUSY = re.compile(r"(?:^|\s)(sched_vcpu_pack=(?!0(?:\s|$))\S+)")
+
+
+def wakes_on_busy_cpus(command_line: str) -> str | None:
+    """The parameter by which a patched kernel wakes tasks on busy CPUs while others are idle.
+
+    ``command_line`` is /proc/cmdline. None: it has no such parameter.
+    """
+    found = _WAKES_ON_BUSY.search(command_line)
+    return found[1] if found else None

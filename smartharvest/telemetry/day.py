@@ -12,7 +12,7 @@ from smartharvest.errors import ConfigError
 from smartharvest.telemetry.digest import with_spans
 from smartharvest.telemetry.event_words import INCIDENTS, sentence
 from smartharvest.telemetry.spans import Span
-from smartharvest.telemetry.verdict import USUAL_BUDGET
+from smartharvest.telemetry.verdict import QUANTILES, USUAL_BUDGET
 
 MOST_INCIDENTS = 200
 MOST_BINS = 480
@@ -84,6 +84,29 @@ class GroupDay:
 
 
 @dataclass
+class BudgetDay:
+    """How the budget of one primary was kept, by the minutes that were recorded."""
+
+    protect: float = 0.0
+    """The budget, as it was last."""
+    minutes: int = 0
+    beyond: int = 0
+    """Minutes in which a quantile was longer than it might be."""
+    mean: dict[str, float] = field(default_factory=dict)
+    """By quantile, by what part it was longer; the most in the next."""
+    most: dict[str, float] = field(default_factory=dict)
+
+    def add(self, protect: float, longer: Mapping[str, float]) -> None:
+        self.protect = protect
+        self.minutes += 1
+        self.beyond += any(part > protect for part in longer.values())
+        for key, part in longer.items():
+            before = self.mean.get(key, 0.0)
+            self.mean[key] = before + (part - before) / self.minutes
+            self.most[key] = max(part, self.most.get(key, 0.0))
+
+
+@dataclass
 class Day:
     """What the records of a time span come to. Cores beyond the elastic minimum, core-hours."""
 
@@ -113,6 +136,8 @@ class Day:
     """The share of the dispatches that may be blamed on lending."""
     harm: dict[str, Any] = field(default_factory=dict)
     """By primary, the last that the sensor said of it."""
+    budgets: dict[str, BudgetDay] = field(default_factory=dict)
+    """By primary, where the policy keeps a budget of its own."""
     group_core_hours: dict[str, float] = field(default_factory=dict)
     """What each group used by the kernel's accounts, where that is recorded."""
     groups: dict[str, GroupDay] = field(default_factory=dict)
@@ -231,6 +256,8 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
         day.harm[str(record.get("primary"))] = {
             name: record[name] for name in ("lent", "not_lent", "longer") if name in record
         }
+    elif kind == "budget":
+        _note_budget(day, record)
     elif kind == "usage":
         for name, hours in _hours(record.get("core_seconds")):
             day.group_core_hours[name] = day.group_core_hours.get(name, 0.0) + hours
@@ -238,6 +265,24 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
     _note_group(day, record)
     if kind in INCIDENTS:
         _add_incident(day, float(record["t"]), sentence(record))
+
+
+def _note_budget(day: Day, record: Mapping[str, Any]) -> None:
+    protect, *longer = (_part(record.get(key)) for key in ("protect", *QUANTILES))
+    if not protect or None in longer:  # too few tasks to tell, or nobody knows what
+        return
+    kept = day.budgets.setdefault(str(record.get("primary")), BudgetDay())
+    kept.add(
+        protect,
+        {key: part for key, part in zip(QUANTILES, longer, strict=True) if part is not None},
+    )
+
+
+def _part(value: object) -> float | None:
+    """A share that a file has; None: it is none."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1 << 40:
+        return None
+    return float(value)
 
 
 def _add_incident(day: Day, at_s: float, text: str) -> None:

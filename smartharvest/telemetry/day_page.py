@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from smartharvest.printable import counted, printable, spoken_span
-from smartharvest.telemetry.day import Bin, Day, GroupDay
+from smartharvest.telemetry.day import Bin, BudgetDay, Day, GroupDay
 
 _STYLE = """
 :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--quiet:#59636e;--line:#d5d9de;
@@ -49,7 +49,7 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
         for name, hours in day.group_core_hours.items()
     ]
     lines += [_group(name, one) for name, one in day.groups.items()]
-    lines.append(_harm(day))
+    lines += [*_budgets(day), _harm(day)]
     lines += [
         f"The idle buffer ran out in {day.exhausted:,} of {day.windows:,} windows"
         f" ({day.exhausted / max(1, day.windows):.2%}).",
@@ -133,17 +133,38 @@ def _harm(day: Day) -> str:
     share = day.harm_share
     if share is None:
         return "Waits were not recorded, so harm is not known."
-    verdict = "above" if share > day.budget else "within"
     text = (
         f"Of {day.dispatches:,} dispatches of the primary {day.long_waits:,} waited too long, "
-        f"{day.blamed:,} of them possibly by lending: {share:.3%}, {verdict} the budget of "
-        f"{day.budget:.2%}."
+        f"{day.blamed:,} of them possibly by lending: {share:.3%}"
     )
+    if day.budgets:
+        text += "."
+    else:
+        verdict = "above" if share > day.budget else "within"
+        text += f", {verdict} the budget of {day.budget:.2%}."
     for name, harm in day.harm.items():
         longer = harm.get("longer")
         if isinstance(longer, Mapping) and isinstance(longer.get("p95"), int | float):
             text += f" While cores were lent {name} took {longer['p95']:.2f} times as long (p95)."
     return text
+
+
+def _budgets(day: Day) -> list[str]:
+    """How each primary's budget was kept."""
+    return [
+        f"By lending {name} took longer in the mean minute: "
+        + ", ".join(f"{key.upper()} +{part:.1%}" for key, part in kept.mean.items())
+        + f"; {_beyond(kept)} the budget of {kept.protect:.0%}."
+        for name, kept in day.budgets.items()
+    ]
+
+
+def _beyond(kept: BudgetDay) -> str:
+    minutes = counted(kept.minutes, "minute")
+    if not kept.beyond:
+        return f"none of {minutes} was beyond"
+    key, part = max(kept.most.items(), key=lambda item: item[1])
+    return f"{kept.beyond} of {minutes} (at worst {key.upper()} +{part:.1%}) were beyond"
 
 
 def _group(name: str, one: GroupDay) -> str:

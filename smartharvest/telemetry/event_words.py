@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smartharvest.algorithm.harm import in_words
+from smartharvest.telemetry.verdict import spent_in_words
 
 Record = Mapping[str, Any]
 
@@ -52,6 +53,18 @@ def _says(template: str) -> Callable[[Record], str]:
 
 def _harm(record: Record) -> str:
     return f"harm to {plain(record.get('primary'))}: {harm_words(record)}"
+
+
+def budget_words(record: Record) -> str:
+    """What lending has cost one primary in a minute, and its budget."""
+    try:
+        return f"{spent_in_words(record)}; the budget is {record['protect']:.0%}"
+    except (KeyError, TypeError, ValueError):
+        return "not readable"
+
+
+def _budget(record: Record) -> str:
+    return f"By lending {plain(record.get('primary'))} took longer: {budget_words(record)}."
 
 
 def _anything(record: Record) -> str:
@@ -165,6 +178,7 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "preemption": _says("Against the batch the agent relies on {defence}: {reason}."),
     "placement": _says("Lent cores are taken out of the primary's cpuset, since {why}."),
     "harm": _harm,
+    "budget": _budget,
     "paused": _says("The operator paused the lending."),
     "resumed": _says("The operator resumed the lending."),
     "evicted": _says("The operator evicted the elastic group, which was frozen."),

@@ -235,6 +235,14 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     if share is not None:
         found.append(gauge("harm_ratio", "Share of the last period's dispatches that waited too "
                            "long, possibly by lending.", share))  # fmt: skip
+    used, kept = verdict.budget_used(seen), verdict.kept_budget(seen)
+    if used is not None:
+        found.append(gauge("budget_used_ratio", "Part of the budget that harm has used lately; 1: "
+                           "all of it.", used))  # fmt: skip
+    if kept is not None:
+        found.append(gauge("protect_ratio", "By what part of their time lending may make tasks "
+                           "longer.", kept["protect"]))  # fmt: skip
+        found.append(_spent(kept["spent"]))
     if period:
         found += [
             gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
@@ -250,6 +258,21 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         if seen["histograms"][kept] is not None
     ]
     return found + _harm(seen.get("harm"))
+
+
+def _spent(spent: Mapping[str, Mapping[str, Any]]) -> Metric:
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(
+        "smartharvest_longer_ratio",
+        "By what part of its time lending made what a primary does longer in the last minute.",
+        labels=["primary", "quantile"], unit="ratio",
+    )  # fmt: skip
+    for name, one in spent.items():
+        for key, quantile in verdict.QUANTILES.items():
+            if one.get(key) is not None:
+                family.add_metric([name, quantile], one[key])
+    return family
 
 
 def _harm(harm: Mapping[str, Any] | None) -> list[Metric]:

@@ -11,7 +11,7 @@ from typing import Any
 from smartharvest.printable import counted
 from smartharvest.telemetry.day import DIED, LEAST_GAP_S
 from smartharvest.telemetry.digest import with_spans
-from smartharvest.telemetry.event_words import harm_words, sentence
+from smartharvest.telemetry.event_words import budget_words, harm_words, sentence
 from smartharvest.telemetry.event_words import plain as _plain
 from smartharvest.telemetry.spans import Span
 
@@ -43,6 +43,8 @@ class _Chapter:
     reasons: Counter[str] = field(default_factory=Counter)
     harm: dict[str, str] = field(default_factory=dict)
     """By primary, the last that was recorded."""
+    spent: dict[str, str] = field(default_factory=dict)
+    """The same of its budget."""
 
     divisions: list[str] = field(default_factory=list)
 
@@ -81,6 +83,8 @@ class _Chapter:
         yield self.describe()
         for name, harm in self.harm.items():
             yield f"{_clock(self.ended_s)} harm to {name}: {harm}"
+        for name, spent in self.spent.items():
+            yield f"{_clock(self.ended_s)} By lending {name} took longer: {spent}."
         hidden = len(self.divisions) - MOST_DIVISIONS
         if hidden > 0:
             times = "once" if hidden == 1 else f"{hidden} times"
@@ -115,6 +119,9 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
                 continue  # once a minute, and a report sums it up
             if record["kind"] == "harm" and chapter is not None:
                 chapter.harm[_plain(record.get("primary"))] = harm_words(record)
+                continue
+            if record["kind"] == "budget" and chapter is not None:
+                chapter.spent[_plain(record.get("primary"))] = budget_words(record)
                 continue
             line = f"{_clock(record['t'])} {sentence(record)}"
             if record["kind"] == "division" and chapter is not None:

@@ -13,7 +13,8 @@ from smartharvest.telemetry.metrics import NOT_INSTALLED, families
 
 
 def textfile(statuses: Sequence[Mapping[str, Any]], silent: int, orphans: int) -> str:
-    """The text format of Prometheus; every series has the label ``primary``.
+    """The text format of Prometheus; every series has the label ``primary``: the one that it is
+    of, or all of the agent's.
 
     Raises ConfigError without prometheus_client.
     """
@@ -27,7 +28,7 @@ def textfile(statuses: Sequence[Mapping[str, Any]], silent: int, orphans: int) -
         primary = ",".join(seen["primary"])
         for family in families(seen):
             family.samples = [
-                sample._replace(labels={**sample.labels, "primary": primary})
+                sample._replace(labels={"primary": primary, **sample.labels})
                 for sample in family.samples
             ]
             if family.name in found:

@@ -16,6 +16,8 @@ Status = Mapping[str, Any]
 
 USUAL_BUDGET = 0.01
 """The share of dispatches that may wait too long, where the status does not say."""
+QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
+"""Of what a policy judges, as a status and as metrics name them."""
 FRESH_S = 900.0
 """A warning older than this no longer makes the agent look ill."""
 
@@ -54,8 +56,63 @@ def harm_budget(seen: Status) -> float:
     return USUAL_BUDGET if budget is None else float(budget)
 
 
+def kept_budget(seen: Status) -> Mapping[str, Any] | None:
+    """The budget that the policy itself keeps, in place of the long-term safeguard's; None: it
+    keeps none, or cannot tell now."""
+    kept = seen.get("budget")
+    return kept if isinstance(kept, Mapping) and kept.get("spent") else None
+
+
+def budget_used(seen: Status) -> float | None:
+    """Which part of its budget harm has used lately, 1: all of it; None: not known."""
+    kept = kept_budget(seen)
+    if kept is not None:
+        return max(map(_most, kept["spent"].values())) / float(kept["protect"])
+    share = harm_share(seen)
+    return None if share is None else share / harm_budget(seen)
+
+
+def spent_in_words(one: Mapping[str, Any]) -> str:
+    """By how much one primary takes longer, as a phrase."""
+    known = [f"{q.upper()} +{one[q]:.1%}" for q in QUANTILES if one.get(q) is not None]
+    if not known:
+        return "too few tasks to tell"
+    rests, by_rests = one.get("rests"), one.get("by_rests")
+    if rests and by_rests is not None:
+        known.append(f"median {by_rests:+.1%} by {counted(rests, 'rest')}")
+    return ", ".join(known)
+
+
+def hit_most(kept: Mapping[str, Any]) -> str:
+    """The primary that lending costs most, of a budget that is kept."""
+    spent: Mapping[str, Mapping[str, Any]] = kept["spent"]
+    return max(spent, key=lambda name: _most(spent[name]))
+
+
+def _most(one: Mapping[str, Any]) -> float:
+    return max((float(one[q]) for q in QUANTILES if one.get(q) is not None), default=0.0)
+
+
 def harming(seen: Status) -> Verdict:
-    """Whether the primary waits because of lending, held against its budget."""
+    """Whether lending harms the primary, held against its budget."""
+    used, kept = budget_used(seen), kept_budget(seen)
+    if kept is None:
+        return _waiting(seen)
+    assert used is not None
+    level: Level = "bad" if used > 1 else "careful" if used > 0.5 else "good"
+    name = hit_most(kept)
+    text = (
+        f"By lending {name} took longer in the last minute: {spent_in_words(kept['spent'][name])}. "
+        f"The budget is {kept['protect']:.0%}."
+    )
+    return Verdict(_KEYS[level], level, text)
+
+
+_KEYS: Mapping[Level, str] = {"good": "none", "careful": "near", "bad": "over"}
+
+
+def _waiting(seen: Status) -> Verdict:
+    """Where only waits tell."""
     slowed = _slowed(seen.get("harm"))
     share, budget = harm_share(seen), harm_budget(seen)
     if share is None and slowed is None:
@@ -74,8 +131,7 @@ def harming(seen: Status) -> Verdict:
         words.append(f"While cores are lent {name} takes {longer:.2f} times as long (p95).")
         if longer >= 1.25 and level == "good":
             level = "careful"
-    key = {"good": "none", "careful": "near", "bad": "over"}[level]
-    return Verdict(key, level, " ".join(words))
+    return Verdict(_KEYS[level], level, " ".join(words))
 
 
 def _slowed(harm: Any) -> tuple[str, float] | None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from smartharvest.algorithm.harm import in_words
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable, spoken_span, spoken_wait
-from smartharvest.telemetry import groups
+from smartharvest.telemetry import groups, verdict
 from smartharvest.telemetry.top_history import History
 from smartharvest.telemetry.view_large import LEAST_HEIGHT, RUNNERS, more_lines, time_axis
 
@@ -67,7 +67,7 @@ def draw(
         *([time_axis(history, width)] if height >= LEAST_HEIGHT else []),
         Text(),
         _line(f"waits       {_waits(seen['waits'])}"),
-        *_harm(seen.get("harm")),
+        *(_budget(seen) or _harm(seen.get("harm"))),
         _line(
             f"safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
             + (f", resting {guards['resting_s']:.0f} s" if guards["resting_s"] else "")
@@ -83,7 +83,11 @@ def draw(
     at = lines.index(now)
     lines[at : at + 1] = _folded(now, width, 1 + spare)
     if expanded:
-        details = [*_harm(seen.get("harm"), each=True), *_details(seen)]
+        details = [
+            *_harm(seen.get("harm"), each=True),
+            *_budget(seen, each=True),
+            *_details(seen),
+        ]
         room = max(_HEAD, height - 1 - len(details))  # for what comes before them
         lines = [*_squeezed(lines, room)[:room], *details]
     if height >= LEAST_HEIGHT:
@@ -180,6 +184,19 @@ def _harm(harm: Mapping[str, Any] | None, *, each: bool = False) -> list[Text]:
         return [_line(f"harm        {name}: {in_words(one)}") for name, one in seen.items()]
     most = max(seen.values(), key=lambda one: (one["longer"] or {}).get("p95", 0.0), default=None)
     return [] if most is None else [_line(f"harm        {in_words(most)}")]
+
+
+def _budget(seen: Mapping[str, Any], *, each: bool = False) -> list[Text]:
+    """What lending has cost lately whom it costs most, or each primary, where the policy tells."""
+    kept = verdict.kept_budget(seen)
+    if kept is None:
+        return []
+    told = {name: verdict.spent_in_words(one) for name, one in kept["spent"].items()}
+    if each:
+        return [_line(f"budget      {name}: {words}") for name, words in told.items()]
+    used = verdict.budget_used(seen) or 0.0
+    text = f"budget      {told[verdict.hit_most(kept)]}, of {kept['protect']:.0%}"
+    return [_line(text, "yellow" if used > 1 else "")]
 
 
 def _waits(waits: Mapping[str, Any]) -> str:

@@ -62,13 +62,17 @@ CASES = (
         "--seconds 10 --json",
     ),
     Case(
+        "simulate-adaptive.json",
+        "simulate --workload fork-1ms --policy adaptive --mechanism cpu-idle --seconds 10 --json",
+    ),
+    Case(
         "simulate-adaptive-quiet.json",
         "simulate --workload two --policy adaptive-quiet --mechanism cpu-idle-kernel --events "
         "--label demand --long-term attributed --seconds 3 --json",
     ),
     Case(
-        "simulate-adaptive-buffer.json",
-        "simulate --workload fork-1ms --policy adaptive-buffer --mechanism linux --max-harvest 6 "
+        "simulate-max-harvest.json",
+        "simulate --workload fork-1ms --policy adaptive-quiet --mechanism linux --max-harvest 6 "
         "--events --label demand --long-term auto --seconds 10 --json",
     ),
     Case(
@@ -84,7 +88,7 @@ CASES = (
     ),
     Case(
         "replay-made.json",
-        "replay made.trace --policy smartharvest --policy fixed-buffer:2 --policy adaptive-buffer "
+        "replay made.trace --policy smartharvest --policy fixed-buffer:2 "
         "--policy adaptive-quiet --learner native --cost hinged "
         "--safeguard aggressive --accounting sampled --label busy --window 20ms --json",
     ),

@@ -22,10 +22,11 @@ def window(primary_cores: int, demand: int, exhausted: bool = False) -> Window:
     )  # fmt: skip
 
 
-def decision(primary: int, harvest: int) -> Decision:
+def decision(primary: int, harvest: int, *, shared: bool = False) -> Decision:
     return Decision(
         seq=1, primary_cores=primary, harvest_cores=harvest, safe_cores=4, buffer=0,
         reason="predicted", label=None, label_kind="demand", busy_peak=1, demand_peak=1,
+        shared=shared,
     )  # fmt: skip
 
 
@@ -75,4 +76,14 @@ def test_windows_in_which_too_much_would_have_been_lent_are_counted() -> None:
     assert figures.describe() == (
         "dry run: 2 of 3 windows would have lent something; 1 of them (50.00%) too much for a "
         "moment; at worst 2 cores missing; 1.33 cores on average were neither used nor lent"
+    )
+
+
+def test_it_says_that_what_sharing_costs_is_not_among_the_figures() -> None:
+    figures = DryRunFigures()
+    figures.observe(window(0, 1), decision(0, 4, shared=True))
+    figures.observe(window(4, 1), decision(2, 2))
+    assert figures.shared == 1
+    assert figures.describe().endswith(
+        "; in 1 of them CPUs would have been shared, and what that costs no rehearsal shows"
     )

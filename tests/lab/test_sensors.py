@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -131,3 +132,27 @@ def test_long_waits_are_held_against_elastic_tasks_on_the_same_cpu(processes: Pr
     seen = await_long_waits(sensor, 20)
     sensor.close()
     assert seen["behind_elastic_here"] >= 0.8 * seen["long_waits"]
+
+
+def test_who_waits_for_its_own_on_cpus_without_the_batch_is_not_held_up(
+    processes: Processes,
+) -> None:
+    # Four tasks want two and a half CPUs and may use two; the batch runs on another.
+    with contextlib.ExitStack() as stack:
+        waves = [
+            stack.enter_context(LoggedWave(MINE, 2 * ON_NS, ON_NS, seed=seed)) for seed in range(4)
+        ]
+        for wave in waves:
+            os.sched_setaffinity(wave.pid, {MINE, THEIRS})
+        batch = on(THEIRS + 1, processes.spinning())
+        targets = [*(("pid", wave.pid, 0) for wave in waves), ("pid", batch, -1)]
+        sensor = watching(targets, {MINE, THEIRS, THEIRS + 1})
+        sensor.count_minimum(True)  # as if that were lent
+        time.sleep(1.0)
+        harm = sensor.harm(0)
+        sensor.close()
+    taken, without = harm.harmed(), harm.unharmed()
+    assert sum(count for _, count in taken) >= 100
+    waited = quantile(harm.waits("lent"), 0.9)
+    assert waited > 1_000_000  # for each other
+    assert quantile(without, 0.9) >= 0.95 * quantile(taken, 0.9)

@@ -391,13 +391,13 @@ static void test_the_reader_is_woken_once_when_enough_cores_are_busy(void) {
     struct crowd crowd = crowd_start(1, spare_cpu(), SLEEP, NULL);
     watch(&crowd, 8, SH_BPF_LEVELS);
     CHECK(!woken(5));
-    sensor.arm(sensor.ctx, 2);
+    sensor.arm(sensor.ctx, 2, false);
     crowd.orders->doing = SPIN;
     CHECK(!woken(5));
     crowd.orders->doing = SLEEP;
     for (int i = 0; i < 3; i++) {
         AWAIT(look().busy == 0);
-        sensor.arm(sensor.ctx, 1);
+        sensor.arm(sensor.ctx, 1, false);
         crowd.orders->doing = SPIN;
         CHECK(woken(10000));
         sensor.drain(sensor.ctx);
@@ -405,8 +405,35 @@ static void test_the_reader_is_woken_once_when_enough_cores_are_busy(void) {
         CHECK(!woken(5)); /* until it is armed again */
         crowd.orders->doing = SLEEP;
     }
-    sensor.arm(sensor.ctx, SH_SENSOR_DISARM);
+    sensor.arm(sensor.ctx, SH_SENSOR_DISARM, false);
     crowd.orders->doing = WAVE;
+    CHECK(!woken(5));
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+static void test_the_reader_is_woken_for_a_task_that_waits_where_it_asks_for_those(void) {
+    struct crowd crowd = crowd_start(2, spare_cpu(), SLEEP, NULL); /* both on one CPU */
+    watch(&crowd, 8, ALL);
+    for (int i = 0; i < 3; i++) {
+        AWAIT(look().demand == 0);
+        sensor.arm(sensor.ctx, 2, false);
+        crowd.orders->doing = SPIN;
+        AWAIT(look().demand == 2);
+        CHECK(!woken(5)); /* one of them runs */
+        crowd.orders->doing = SLEEP;
+        AWAIT(look().demand == 0);
+        sensor.arm(sensor.ctx, 2, true);
+        crowd.orders->doing = SPIN;
+        CHECK(woken(10000));
+        sensor.drain(sensor.ctx);
+        CHECK(!woken(5)); /* until it is armed again */
+        crowd.orders->doing = SLEEP;
+    }
+    AWAIT(look().demand == 0);
+    sensor.arm(sensor.ctx, 3, true);
+    crowd.orders->doing = SPIN;
+    AWAIT(look().demand == 2);
     CHECK(!woken(5));
     sh_bpf_sensor_close(&bpf);
     crowd_end(&crowd);
@@ -563,6 +590,7 @@ int main(void) {
     RUN(test_waits_behind_the_primarys_own_are_not_blamed);
     RUN(test_waits_still_going_on_are_seen);
     RUN(test_the_reader_is_woken_once_when_enough_cores_are_busy);
+    RUN(test_the_reader_is_woken_for_a_task_that_waits_where_it_asks_for_those);
     RUN(test_a_detached_program_is_noticed);
     RUN(test_counts_gone_astray_are_put_right);
     RUN(test_tasks_are_matched_by_group_in_every_hierarchy);

@@ -57,6 +57,29 @@ static void test_waiting_ends_for_another_descriptor_too(void) {
     drop(rig);
 }
 
+static void test_only_tight_plans_ring_for_who_waits_and_sets_that_seldom_change_for_nobody(void) {
+    struct sh_loop_config config = usual();
+    config.event_driven = true;
+    struct rig *rig = make(config);
+    struct sh_plan plan = {.primary_cores = 3, .safe_cores = 5, .buffer = 1};
+    sh_loop_post(&rig->loop, &plan);
+    poll_busy(rig, 1);
+    CHECK_EQ(sh_loop_alarm_level(&rig->loop), 2);
+    CHECK(!sh_loop_alarm_waits(&rig->loop));
+    plan.buffer = 0;
+    plan.patient = true;
+    plan.quiet_ns = 4000000;
+    sh_loop_post(&rig->loop, &plan);
+    poll_busy(rig, 1);
+    CHECK_EQ(sh_loop_alarm_level(&rig->loop), 4);
+    CHECK(sh_loop_alarm_waits(&rig->loop));
+    plan.quiet_ns = 16000000;
+    sh_loop_post(&rig->loop, &plan);
+    poll_busy(rig, 1);
+    CHECK_EQ(sh_loop_alarm_level(&rig->loop), SH_SENSOR_DISARM);
+    drop(rig);
+}
+
 static bool plan_wakes(struct rig *rig, const struct sh_plan *plan) {
     uint64_t drained;
     sh_loop_post(&rig->loop, plan);
@@ -184,6 +207,7 @@ int main(void) {
     RUN(test_waiting_ends_for_another_descriptor_too);
     RUN(test_a_plan_wakes_the_thread_only_if_it_changes_anything);
     RUN(test_a_repeated_plan_lasts_from_the_beginning_of_its_window);
+    RUN(test_only_tight_plans_ring_for_who_waits_and_sets_that_seldom_change_for_nobody);
     RUN(test_repeated_polls_are_those_polls);
     return 0;
 }

@@ -36,7 +36,7 @@ ELASTIC_MIN = 1
 CPUS_FILE = "/batch/cpuset.cpus"
 POLICIES = (
     "smartharvest", "prev-peak", "prev-peak:10", "fixed-buffer:2",
-    "adaptive-buffer", "adaptive-quiet",
+    "adaptive", "adaptive-quiet",
 )  # fmt: skip
 
 

@@ -71,9 +71,10 @@ static void wake(struct sh_sim_run *run, int64_t now_ns) {
 
 static void wake_if_pressed(struct sh_sim_run *run) {
     const struct sh_loop *loop = &run->loop;
-    if (loop->config.event_driven && loop->seq != 0 &&
-        run->machine.demand >= sh_loop_alarm_level(loop))
-        wake(run, run->machine.now_ns);
+    const struct sh_sim_machine *machine = &run->machine;
+    const uint32_t cores = sh_loop_alarm_waits(loop) ? machine->demand : machine->busy;
+    if (loop->config.event_driven && loop->seq != 0 && cores >= sh_loop_alarm_level(loop))
+        wake(run, machine->now_ns);
 }
 
 static int poll_once(struct sh_sim_run *run) {

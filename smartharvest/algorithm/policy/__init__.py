@@ -32,7 +32,6 @@ _PLAIN = {
     LENDS_NOTHING: "no_harvest:NoHarvest",
     "prev-peak": "prev_peak:PrevPeak",
     "adaptive": "adaptive:Adaptive",
-    "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
     "everywhere": "one_way:make_everywhere",
 }

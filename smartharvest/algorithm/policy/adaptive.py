@@ -33,6 +33,7 @@ from typing import Any
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
 from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
+    Budget,
     Dispatches,
     Policy,
     PolicySettings,
@@ -250,6 +251,14 @@ class Adaptive:
     @learner.setter
     def learner(self, learner: object) -> None:
         self._paper.learner = learner  # type: ignore[assignment]
+
+    @property
+    def budget(self) -> Budget | None:
+        """What lending has cost lately; None while it does not judge that."""
+        if self._blind or not self._judges or self._inhibited or not self._judge.meters:
+            return None
+        spent = [meter.spent(self._held) for meter in self._judge.meters]
+        return Budget(self._protect, dict(zip(self._judge.names, spent, strict=True)))
 
     # --- over a restart ---------------------------------------------------------------------------
 

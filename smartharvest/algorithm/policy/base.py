@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Protocol, get_args, runtime_checkable
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol, get_args, runtime_checkable
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.learning.options import CostName, LearnerName, LearningOptions
@@ -73,6 +74,41 @@ class Spans:
     """... and these without what lending held them up for."""
     woken_by_own: int = 0
     """Of all of them, those that a task of the same primary woke; 0 if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """By what parts of its time lending made what a primary does longer in about the last minute;
+    0: no longer, None: too few tasks to tell."""
+
+    p50: float | None
+    p95: float | None
+    p99: float | None
+    rests: int = 0
+    """Short times with nothing lent that the way in force was held against,"""
+    by_rests: float | None = None
+    """... by which part the median is longer than in them, caches included; may be below 0."""
+
+    @property
+    def most(self) -> float:
+        """Of the quantiles."""
+        return max((one for one in (self.p50, self.p95, self.p99) if one is not None), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Of harm, as a policy keeps it: P50, P95 and P99 may become longer by the part ``protect``."""
+
+    protect: float
+    spent: Mapping[str, Spent]
+    """By primary."""
+
+    def describe(self) -> dict[str, Any]:
+        """As ``status`` has it (docs/reference/json.md)."""
+        return {
+            "protect": self.protect,
+            "spent": {name: asdict(one) for name, one in self.spent.items()},
+        }
 
 
 DISPATCHES_PERIOD_NS = 100_000_000

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
-from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Policy
+from smartharvest.algorithm.policy.base import Budget, Dispatches, DispatchesObserver, Policy
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
@@ -118,6 +118,12 @@ def frozen(policy: Policy) -> bool | None:
     """``Plan.frozen``, as the policy in force has it by its attribute ``frozen``."""
     wanted: bool | None = getattr(in_force(policy), "frozen", None)
     return wanted
+
+
+def budget(policy: Policy) -> Budget | None:
+    """Of harm, as the policy in force keeps it by its attribute ``budget``; None: it keeps none."""
+    kept: Budget | None = getattr(in_force(policy), "budget", None)
+    return kept
 
 
 def with_stand_ins(

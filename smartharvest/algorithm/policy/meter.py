@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from smartharvest.algorithm.policy.base import Spans
+from smartharvest.algorithm.policy.base import Spans, Spent
 from smartharvest.algorithm.policy.records import Slowdown
-from smartharvest.algorithm.policy.spans import ELSEWHERE_NS, TYPICAL, Pairs, Sums, far_of
+from smartharvest.algorithm.policy.spans import (
+    ELSEWHERE_NS,
+    QUANTILES,
+    TYPICAL,
+    Pairs,
+    Sums,
+    far_of,
+)
 
 RECENT_LOOKS = 30
 """A way is judged by so many, the last ones that it had; mostly of a period each. Where cores are
@@ -59,7 +66,9 @@ class Meter:
         self._usual_age = 0
         """Periods since."""
         self._all = Sums()
-        """Of all ways, lately."""
+        """Of all ways, lately,"""
+        self._unseen = 0
+        """... and periods since it was looked at."""
         self._left: dict[int, Sums] = {}
         """Of each way what it was left for, lately."""
         self._resting: _Looks | None = None
@@ -83,6 +92,7 @@ class Meter:
         else:
             spans = replace(spans, unharmed_waits=())
         self._all.add(spans)
+        self._unseen = 0
         if spans.idle_answer_ns:
             before_ns = self._idle_answer_ns or spans.idle_answer_ns
             self._idle_answer_ns = before_ns + (spans.idle_answer_ns - before_ns) / ANSWER_LOOKS
@@ -112,6 +122,7 @@ class Meter:
         for one in (self._all, *self._left.values()):
             one.scale(left)
         self._usual_age += periods
+        self._unseen += periods
 
     def begin(self) -> None:
         """Another way is in force."""
@@ -229,6 +240,14 @@ class Meter:
         """Of all ways."""
         usual = self._usual.sums if self.knows_usual else None
         return Pairs(self._all, self._far, usual, meet=self._meet)
+
+    def spent(self, way: int) -> Spent:
+        """What all ways cost lately, and what rests have told of that one, which is held."""
+        told = self.slowdowns.get(way, Slowdown())
+        # Nobody looks for so long only while nothing is lent.
+        lately = self.lately() if self._unseen < LATELY_PERIODS else None
+        p50, p95, p99 = (0.0 if lately is None else lately.longer(q) for q in QUANTILES)
+        return Spent(p50, p95, p99, told.rests, told.mean if told.rests else None)
 
 
 class _Looks:

@@ -116,7 +116,7 @@ class Pairs:
         """Which quantile is longer by more than its budget, by so many standard errors at least if
         so many spans count as one draw; empty: none."""
         total = self._of.taken.total
-        wake_each_other = self._of.woken_by_own >= OWN * total > 0
+        wake_each_other = self._wake_each_other
         if wake_each_other and (longer := self._longer_together(protect, errors, burst)):
             return f"its tasks, which wake each other, take {longer:.1%} longer together"
         for q, times in self._budgets.items():
@@ -147,8 +147,32 @@ class Pairs:
         return self._of.taken.total * 0.01 >= LEAST_BEYOND
 
     def _beyond(self, q: float, budget: float) -> float:
-        usual_ns = max(self._of.without.quantile_ns(q), self._usual_ns(q))
-        return self._of.taken.beyond(self._may_take_ns(usual_ns, q, budget))
+        return self._of.taken.beyond(self._may_take_ns(self._least_usual_ns(q), q, budget))
+
+    def _least_usual_ns(self, q: float) -> float:
+        """What that quantile would be at least without lending."""
+        return max(self._of.without.quantile_ns(q), self._usual_ns(q))
+
+    def longer(self, q: float) -> float | None:
+        """By what part of what it may be one of QUANTILES is longer, of tasks or of requests; None:
+        too few to tell."""
+        total = self._of.taken.total
+        if (1 - q) * total < LEAST_BEYOND:
+            return None
+        if q == 0.5 and self._wake_each_other:
+            return max(0.0, self._part_longer_together())
+        pairs = [(self._of.taken.quantile_ns(q), self._least_usual_ns(q))]
+        requests = _Requests.of(self._of, self._usual, meet=self._meet)
+        if q > 0.5 and requests is not None:
+            pairs.append((requests.taken_ns(q), requests.usual_ns(q)))
+        return max(
+            0.0,
+            *((taken - usual) / self._counts_ns(usual, q) for taken, usual in pairs),
+        )
+
+    @property
+    def _wake_each_other(self) -> bool:
+        return self._of.woken_by_own >= OWN * self._of.taken.total > 0
 
     def _longer_together(self, protect: float, errors: float, burst: float) -> float:
         """By what part all but the longest take longer together, if that is more than ``protect``
@@ -156,21 +180,27 @@ class Pairs:
         total = self._of.taken.total
         if not total:
             return 0.0
+        longer = self._part_longer_together()
+        error = protect * SPREAD * math.sqrt(burst / total)
+        return longer if longer > protect + errors * error else 0.0
+
+    def _part_longer_together(self) -> float:
+        total = self._of.taken.total
         usual_ns = self._of.without.by_time(TYPICAL).total
         if self._usual is not None and not self._meet:
             usual = self._usual.taken
             least = 1 - USUAL_ERRORS * SPREAD * math.sqrt(BURST / max(1.0, usual.total))
             mean_ns = usual.by_time(TYPICAL).total / max(1.0, usual.total)
             usual_ns = max(usual_ns, least * mean_ns * total)
-        longer = self._of.taken.by_time(TYPICAL).total / max(1.0, usual_ns) - 1
-        error = protect * SPREAD * math.sqrt(burst / total)
-        return longer if longer > protect + errors * error else 0.0
+        return self._of.taken.by_time(TYPICAL).total / max(1.0, usual_ns) - 1
 
     def _may_take_ns(self, usual_ns: float, q: float, budget: float) -> float:
-        elsewhere_ns = self._elsewhere_ns
-        if q >= 0.99:
-            elsewhere_ns += TAIL_ELSEWHERE_NS - ELSEWHERE_NS
-        return usual_ns * (1 + budget) + elsewhere_ns * budget
+        return usual_ns + budget * self._counts_ns(usual_ns, q)
+
+    def _counts_ns(self, usual_ns: float, q: float) -> float:
+        """Of what the budget is a share."""
+        tail_ns = TAIL_ELSEWHERE_NS - ELSEWHERE_NS if q >= 0.99 else 0
+        return usual_ns + self._elsewhere_ns + tail_ns
 
     def _usual_ns(self, q: float) -> float:
         """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
@@ -238,6 +268,10 @@ class _Requests:
         tell of it."""
         without_ns = self._without.quantile_ns(q, self._waits_without)
         return max(without_ns, _at_least_ns(*self._usual, q)) if self._usual else without_ns
+
+    def taken_ns(self, q: float) -> float:
+        """That quantile as it was."""
+        return self._taken.quantile_ns(q, self._waits)
 
     def beyond(self, limit_ns: float) -> float:
         """How many take longer."""

@@ -125,12 +125,6 @@ class Strain:
         return float(self._waits[limit_ns < EDGES_NS].sum() / total) if total > 0 else 0.0
 
 
-def share_longer(durations: Durations, limit_ns: float) -> float:
-    """The share of the durations above a limit; 0 of none."""
-    total = sum(count for _, count in durations)
-    return sum(count for edge_ns, count in durations if edge_ns > limit_ns) / max(1, total)
-
-
 def add_to(histogram: NDArray[np.float64], durations: Durations) -> None:
     """Counts durations in the buckets that end at ``EDGES_NS``."""
     for edge_ns, count in durations:

@@ -82,7 +82,7 @@ def replay_policy(trace: TraceReader, spec: str, settings: Settings, cores: int)
     """Runs the policy spelled ``spec`` on a host that does what ``trace`` says.
 
     ``cores`` is what the primary has when nothing is lent. Raises ConfigError for invalid
-    settings.
+    settings, and for a policy that acts on what no trace shows.
     """
     return _Run(spec, settings, cores).play(trace)
 
@@ -91,6 +91,11 @@ class _Run:
     """One policy on one recorded host."""
 
     def __init__(self, spec: str, settings: Settings, cores: int) -> None:
+        if spec == "adaptive":
+            raise ConfigError(
+                "policy: adaptive acts on what lending does to each task, which no trace shows; "
+                "simulate it, or replay adaptive-quiet"
+            )
         keep_idle = max(1, settings.keep_idle)
         if keep_idle > cores:
             raise ConfigError(

@@ -13,6 +13,7 @@ import urllib.request
 from typing import Any
 
 from smartharvest.errors import ConfigError
+from smartharvest.telemetry import verdict
 from smartharvest.telemetry.web.sources import ANSWER_WITHIN_S, Silent
 
 _LONGEST = 4 << 20
@@ -75,7 +76,10 @@ def read(text: str) -> tuple[Values, dict[str, str]]:
             if name == "agent_info":
                 info = dict(sample.labels)
             elif sample.name != name and len(labels) < 2 and "le" not in labels:
-                values[name, next(iter(labels.values()), "")] = float(sample.value)
+                key = name, next(iter(labels.values()), "")
+                # Of several primaries the one that is hit most.
+                most = max(values.get(key, 0.0), float(sample.value))
+                values[key] = most if name == "longer_ratio" else float(sample.value)
     return values, info
 
 
@@ -120,6 +124,7 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
                                       in values.items() if metric == "give_backs_total"}},
         "waits": {"period": None if share is None else period, "unreadable": None,
                   "budget": value("harm_budget_ratio", otherwise=0.01)},
+        "budget": _budget(name, values, info),
         "loop": {"scheduling": info.get("scheduling", "None"), "lateness_us": {"p99": 0.0},
                  "missed_polls": int(value("missed_polls_total"))},
         "agent": {"cpu": value("cpu_seconds_total") / seconds,
@@ -127,6 +132,14 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
         "overrides": {}, "warnings":
             [{"age_s": 0.0, "text": "its own status lists what is wrong"}] if ill else [],
     }  # fmt: skip
+
+
+def _budget(name: str, values: Values, info: dict[str, str]) -> dict[str, Any] | None:
+    """The budget that the policy keeps; of several primaries as if they were one."""
+    if ("protect_ratio", "") not in values:
+        return None
+    spent = {key: values.get(("longer_ratio", q)) for key, q in verdict.QUANTILES.items()}
+    return {"protect": values["protect_ratio", ""], "spent": {info.get("primary", name): spent}}
 
 
 _OF_GROUPS = {

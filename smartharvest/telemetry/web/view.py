@@ -43,6 +43,7 @@ def describe(status: Mapping[str, Any], capacity: Mapping[str, Any] | None) -> d
         },
         "harm_share": verdict.harm_share(status),
         "harm_budget": verdict.harm_budget(status),
+        "budget_used": verdict.budget_used(status),
         "cpus": cpus(cores),
         "waits": rows(_waits(status)),
         "groups": rows(_groups(status)),
@@ -184,8 +185,16 @@ def _waits(status: Mapping[str, Any]) -> list[Row]:
         ("Dispatches in the last period", f"{period['dispatches']:,}"),
         ("Waited too long", str(period["long_waits"])),
         ("Of these, possibly by lending", str(period["blamed"])),
-        ("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"),
     ]
+    kept = verdict.kept_budget(status)
+    if kept is None:
+        found.append(("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"))
+    else:
+        found.append(("Budget", f"{kept['protect']:.0%} longer"))
+        found += [
+            (f"Longer by lending: {name}", verdict.spent_in_words(one))
+            for name, one in kept["spent"].items()
+        ]
     found += [
         (f"Wait, {name}", spoken_wait(period[key]))
         for name, key in (

@@ -297,3 +297,21 @@ def test_what_strict_needs_is_said(
     (finding,) = [one for one in examine(make(tmp_path, files)) if one.check == "sched_ext"]
     assert finding.status == status
     assert words in finding.found
+
+
+@pytest.mark.parametrize(
+    ("line", "patched"),
+    [
+        ("quiet sched_vcpu_pack=15 ro", True),
+        ("sched_vcpu_pack=1", True),
+        ("quiet sched_vcpu_pack=0 ro", False),
+        ("quiet no_sched_vcpu_pack=15", False),
+        ("", False),
+    ],
+)
+def test_a_kernel_that_wakes_tasks_on_busy_cpus_is_a_warning(
+    tmp_path: Path, line: str, patched: bool
+) -> None:
+    found = bad(make(tmp_path, {"/proc/cmdline": line}))
+    assert [one.check for one in found] == ["wake-up placement"] * patched
+    assert not patched or "sched_vcpu_pack" in found[0].found

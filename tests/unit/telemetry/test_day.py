@@ -17,6 +17,7 @@ from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import AuditLog, read_audit
 from smartharvest.telemetry.day import DIED, MOST_BINS, GroupDay, read_day
 from smartharvest.telemetry.day_page import in_words, page
+from smartharvest.telemetry.event_words import sentence
 from smartharvest.telemetry.recent import KEPT, Recent
 from smartharvest.telemetry.spans import Span, SpanBuilder, is_sound, span_of
 from smartharvest.telemetry.story import describe
@@ -397,3 +398,33 @@ def test_divisions_stay_within_their_chapter_and_name_the_groups() -> None:
     assert "The agent lent 2.00 cores" in lines[0]
     assert lines[1].endswith("the cores were divided otherwise 15 times.")
     assert lines[-1].endswith("one has 2 instead of 1, because it can use more.")
+
+
+def test_how_a_budget_was_kept_is_told_by_the_minute() -> None:
+    def minute(at_s: float, p99: float | None) -> dict[str, Any]:
+        return {"t": at_s, "kind": "budget", "primary": "cgroup:web", "protect": 0.1, "p50": 0.01,
+                "p95": 0.02, "p99": p99, "rests": 3, "by_rests": -0.01}  # fmt: skip
+
+    records = [
+        *day_of_seconds(3),
+        *(minute(MORNING_S + 60 * n, p99) for n, p99 in enumerate((0.03, 0.05, 0.16, None))),
+        minute(MORNING_S, 0.05) | {"protect": "much"},
+    ]
+    day = read_day(records)
+    kept = day.budgets["cgroup:web"]
+    assert (kept.minutes, kept.beyond, round(kept.mean["p99"], 9)) == (3, 1, 0.08)
+    words = " ".join(in_words(day, {}))
+    assert "P50 +1.0%, P95 +2.0%, P99 +8.0%" in words
+    assert "1 of 3 minutes (at worst P99 +16.0%) were beyond the budget of 10%" in words
+    assert "the budget of 1.00%" not in words  # that is the safeguard's
+    assert json.loads(json.dumps(day.document()))["budgets"]["cgroup:web"]["most"]["p99"] == 0.16
+
+
+def test_a_story_tells_of_the_last_minute_of_each_chapter() -> None:
+    spent = {"p50": 0.01, "p95": None, "p99": 0.031, "rests": 2, "by_rests": 0.04}
+    record = {"t": MORNING_S + 2, "kind": "budget", "primary": "web", "protect": 0.1, **spent}
+    told = list(describe([span(MORNING_S + 1), record, span(MORNING_S + 3)]))
+    words = "By lending web took longer: P50 +1.0%, P99 +3.1%, median +4.0% by 2 rests"
+    assert [line for line in told if words in line]
+    assert any("the budget is 10%" in line for line in told)
+    assert "not readable" in sentence(record | {"p50": "x"})

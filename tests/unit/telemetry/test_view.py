@@ -142,6 +142,22 @@ def test_harm_has_a_line_where_the_sensor_tells_it_and_still_all_fits() -> None:
     assert each.startswith("harm        cgroup:web: p95 x1.10")
 
 
+def test_where_the_policy_keeps_a_budget_that_has_the_line_of_harm() -> None:
+    spent = {"p50": 0.004, "p95": 0.019, "p99": 0.032, "rests": 4, "by_rests": 0.021}
+    kept = {"protect": 0.1, "spent": {"cgroup:api": spent | {"p99": 0.02}, "cgroup:web": spent}}
+    lines = drawn(harm=described_harm(), budget=kept)
+    assert not any(line.startswith("harm") for line in lines)
+    (line,) = [line for line in lines if line.startswith("budget")]
+    words = "P50 +0.4%, P95 +1.9%, P99 +3.2%, median +2.1% by 4 rests"
+    assert line == f"budget      {words}, of 10%"
+    each = [
+        line
+        for line in drawn(200, 60, True, harm=described_harm(), budget=kept)
+        if line.startswith(("harm        cgroup:", "budget      cgroup:"))
+    ]
+    assert [line.split(":")[1] for line in each] == ["web", "api", "web"]
+
+
 def test_a_large_terminal_also_shows_a_time_axis_the_groups_and_each_cpu() -> None:
     lines = drawn(130, 45)
     assert sum("now╵" in line for line in lines) == 2  # below the curves, below the CPUs

@@ -70,9 +70,9 @@ function draw() {
   document.title = `${agent.title || agent.name} · SmartHarvest`;
   put(at("line"), agent.line || "");
   if (!agent.verdicts) return;
-  const share = agent.harm_share, ill = agent.complaints.length;
+  const used = agent.budget_used, ill = agent.complaints.length;
   answer("earning", agent.verdicts.earning, String(agent.lent), `of ${agent.total} cores lent now, ${agent.mean.toFixed(2)} on average.`);
-  answer("harming", agent.verdicts.harming, share === null ? "?" : `${(share * 100).toFixed(2)} %`, agent.verdicts.harming.text);
+  answer("harming", agent.verdicts.harming, used === null ? "?" : `${(used * 100).toFixed(0)} % of the budget`, agent.verdicts.harming.text);
   answer("health", agent.verdicts.health, ill ? `${ill} warning${ill > 1 ? "s" : ""}` : "Yes", agent.verdicts.health.text);
   answer("why", agent.verdicts.why, WORDS[agent.verdicts.why.key] || agent.verdicts.why.key, agent.verdicts.why.text);
   drawCpus(agent.cpus);

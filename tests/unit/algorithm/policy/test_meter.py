@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy.base import Spans
+from smartharvest.algorithm.policy.base import Spans, Spent
 from smartharvest.algorithm.policy.meter import LATELY_PERIODS, RECENT_LOOKS, Meter
 from smartharvest.algorithm.policy.spans import Pairs
 from tests.unit.algorithm.policy.test_spans import AWFUL, LONGER, USUAL
@@ -251,3 +251,14 @@ def test_of_many_cores_the_last_three_seconds_count_however_few_looks_they_were(
     assert (
         meter.recently().too_long(0.1) == metered(*[LONGER] * 10).recently().too_long(0.1)
     ) is said
+
+
+def test_what_was_spent_is_of_the_last_minute_and_nothing_once_nobody_has_looked_for_one() -> None:
+    meter = metered(*[LONGER] * RECENT_LOOKS)
+    spent = meter.spent(0)
+    assert spent.p50 is not None
+    assert 0.1 < spent.p50 < 0.3
+    assert spent.most >= spent.p50
+    assert (spent.rests, spent.by_rests) == (0, None)
+    meter.fade(LATELY_PERIODS)
+    assert meter.spent(0) == Spent(0.0, 0.0, 0.0)

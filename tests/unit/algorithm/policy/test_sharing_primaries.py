@@ -93,3 +93,19 @@ def test_two_of_a_name_are_two() -> None:
     host = watched(Host(EVERYWHERE_HURTS, harmless), "a", "a")
     assert host.run(15) == HELD
     assert len(json.loads(host.policy.dump())["names"]) == 2
+
+
+def test_the_budget_is_told_of_each_by_its_name_but_while_nothing_may_be_lent() -> None:
+    slowed = ((104_000, 900), (208_000, 95), (416_000, 5))
+    host = watched(Host(harmless, hurt_by("everywhere", how=slowed)), "a", "b")
+    assert host.policy.budget is None  # nothing is known yet
+    assert host.run(30) == "everywhere"
+    kept = host.policy.budget
+    assert kept is not None
+    assert kept.protect == 0.1
+    assert list(kept.spent) == ["a", "b"]
+    assert kept.spent["a"].most < 0.01
+    assert 0.01 < kept.spent["b"].most < kept.protect
+    host.inhibited = True
+    host.run(0.3)
+    assert host.policy.budget is None

@@ -123,3 +123,26 @@ def test_where_the_two_meet_nowhere_tasks_together_may_take_what_is_usual() -> N
     assert Pairs(of, meet=False).too_long(0.1)
     assert not Pairs(of, usual=usual, meet=False).too_long(0.1)
     assert Pairs(of, usual=usual).too_long(0.1)
+
+
+def test_how_much_longer_is_a_part_of_what_a_request_takes() -> None:
+    usual: Durations = ((100_000, 10_000),)
+    longer: Durations = ((120_000, 10_000),)
+    found = pairs(longer, usual)
+    assert found.longer(0.5) == pytest.approx(20 / 125, rel=0.05)
+    assert found.longer(0.99) == pytest.approx(20 / 150, rel=0.05)
+    assert pairs(usual, usual).longer(0.99) == 0
+    assert pairs(usual, longer).longer(0.5) == 0  # a wait less is no debt
+    assert pairs(((120_000, 99),), ((100_000, 99),)).longer(0.99) is None
+
+
+def test_tasks_that_wake_each_other_are_longer_by_their_sum() -> None:
+    usual: Durations = ((20_000, 4_500), (80_000, 1_000), (300_000, 4_500))
+    taken: Durations = ((40_000, 4_500), (120_000, 1_000), (300_000, 4_500))
+    of = sums(taken, usual)
+    alone = Pairs(of).longer(0.5)
+    of.woken_by_own = 9_000
+    together = Pairs(of).longer(0.5)
+    assert alone is not None
+    assert together is not None
+    assert 0.05 < together < 0.15 < alone

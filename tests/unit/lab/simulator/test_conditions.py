@@ -29,8 +29,7 @@ def test_the_papers_policies_have_the_papers_conditions() -> None:
 
 
 def test_policies_that_judge_waits_act_on_events_under_a_mechanism_of_linux() -> None:
-    for policy in ("adaptive-quiet", "adaptive-buffer"):
-        assert made_for(policy) == Conditions(True, "demand", "auto", "linux")
+    assert made_for("adaptive-quiet") == Conditions(True, "demand", "auto", "linux")
     for policy in ("adaptive", "everywhere", "part:3", "wait:500us"):
         assert made_for(policy) == Conditions(True, "demand", "auto", "cpu-idle")
 

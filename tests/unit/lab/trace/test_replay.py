@@ -154,6 +154,11 @@ def test_a_policy_tuned_by_waits_lends_where_the_trace_tells_them(tmp_path: Path
     assert harvested(tmp_path, "adaptive-quiet", waits=True) > 0.5
 
 
+def test_a_policy_that_acts_on_harm_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^policy: adaptive acts on what lending does"):
+        harvested(tmp_path, "adaptive", waits=True)
+
+
 def test_what_sharing_costs_is_in_no_trace(tmp_path: Path) -> None:
     assert harvested(tmp_path, "everywhere", waits=True) > 0.95 * 3
 

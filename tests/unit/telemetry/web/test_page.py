@@ -334,3 +334,35 @@ def test_the_chart_library_has_its_licence_beside_it() -> None:
     static = Path(package.__path__[0]) / "static"
     assert "MIT" in (static / "uPlot.LICENSE").read_text()
     assert "uPlot (v1.6.32)" in (static / "uPlot.iife.min.js").read_text()[:400]
+
+
+def kept_budget(**of_web: Any) -> dict[str, Any]:
+    """As a policy that judges harm has it."""
+    spent = {"p50": 0.01, "p95": 0.02, "p99": 0.03, "rests": 0, "by_rests": None}
+    return {"protect": 0.1, "spent": {"cgroup:api": dict(spent), "cgroup:web": spent | of_web}}
+
+
+def test_a_policy_that_keeps_a_budget_is_held_against_that_whatever_waits_say() -> None:
+    waiting = {"period": {"dispatches": 100, "blamed": 50}, "unreadable": None, "budget": 0.01}
+    levels = {
+        p99: harming(status(waits=waiting, budget=kept_budget(p99=p99))).level
+        for p99 in (0.03, 0.08, 0.12)
+    }
+    assert levels == {0.03: "good", 0.08: "careful", 0.12: "bad"}
+    text = harming(status(budget=kept_budget(p99=0.12, rests=4, by_rests=-0.02))).text
+    assert "cgroup:web took longer in the last minute: P50 +1.0%, P95 +2.0%, P99 +12.0%" in text
+    assert "median -2.0% by 4 rests. The budget is 10%." in text
+    seen = describe(status(budget=kept_budget(p50=None, p95=None, p99=None)), None)
+    assert seen["budget_used"] == pytest.approx(0.3)
+    assert ["Longer by lending: cgroup:web", "too few tasks to tell"] in seen["waits"]
+    assert describe(status(), None)["budget_used"] == pytest.approx(1.0)  # the safeguard's
+
+
+def test_a_budget_that_an_agent_elsewhere_keeps_is_shown_by_its_metrics() -> None:
+    pytest.importorskip("prometheus_client")
+    from smartharvest.telemetry.web.by_metrics import read, status_of
+
+    here = status(budget=kept_budget(p99=0.12))
+    far = status_of("http://far/metrics", *read(textfile([here], 0, 0)))
+    assert describe(far, None)["budget_used"] == pytest.approx(1.2)
+    assert harming(far).key == harming(here).key == "over"

@@ -1,14 +1,12 @@
-"""The policies that are tuned by how the primary's tasks are dispatched."""
+"""The policy that is tuned by how the primary's tasks wait and run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest.algorithm.policy.adaptive_buffer import AdaptiveBuffer
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet, steps
 from smartharvest.algorithm.policy.alone import QUEUEING_PERIODS, REST_PERIODS
 from smartharvest.algorithm.policy.base import (
@@ -21,7 +19,7 @@ from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
 
 TOTAL = 10
-LONG, SHORT = 300, 100  # microseconds: beyond and below a fifth of runs of 1 ms
+LONG = 300  # microseconds, of runs of 1 ms
 
 
 class Told:
@@ -29,7 +27,7 @@ class Told:
 
     def __init__(
         self,
-        policy: AdaptiveBuffer | AdaptiveQuiet,
+        policy: AdaptiveQuiet,
         alone: dict[int, int] | None = None,
         runs: dict[int, int] | None = None,
     ) -> None:
@@ -51,47 +49,10 @@ class Told:
         return self.policy.buffer
 
 
-@pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
-def test_nothing_is_lent_before_anything_is_known(
-    make: type[AdaptiveBuffer | AdaptiveQuiet],
-) -> None:
-    policy = make(PolicySettings(TOTAL))
+def test_nothing_is_lent_before_anything_is_known() -> None:
+    policy = AdaptiveQuiet(PolicySettings(TOTAL))
     assert policy.buffer == TOTAL
     assert policy.predict(window([1, 2])) == 0  # the loop adds the buffer to the demand
-
-
-def test_the_buffer_shrinks_while_waits_are_short_down_to_none() -> None:
-    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
-    quiet = {0: 900, SHORT: 100}
-    assert told.of(quiet, quiet) == TOTAL - 2
-    assert told.of(*[quiet] * 20) == 0
-
-
-def test_the_buffer_grows_when_more_than_a_fiftieth_wait_long() -> None:
-    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
-    told.of(*[{0: 1000}] * 20)
-    assert told.of({0: 979, LONG: 21}) == 1
-
-
-def test_in_between_the_buffer_stays() -> None:
-    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
-    before = told.of(*[{0: 1000}] * 5)
-    assert told.of(*[{0: 990, LONG: 10}] * 5) == before
-
-
-def test_a_few_dispatches_show_nothing() -> None:
-    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
-    before = told.of(*[{0: 1000}] * 5)
-    assert told.of({LONG: 19}) == before
-
-
-def test_the_same_waits_are_long_for_short_runs() -> None:
-    waits = {0: 900, SHORT: 100}
-    kept = {}
-    for run_us in (100, 10_000):
-        told = Told(AdaptiveBuffer(PolicySettings(TOTAL)), runs={run_us: 1000})
-        kept[run_us] = min(told.of(waits) for _ in range(30))
-    assert kept[100] >= TOTAL - 1 > kept[10_000] == 0
 
 
 def test_without_strain_it_becomes_as_bold_as_it_gets() -> None:
@@ -132,11 +93,8 @@ QUEUEING = {0: 500, LONG: 400, 5000: 100}
 """Half of a primary's tasks wait for one another."""
 
 
-@pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
-def test_a_primary_that_queues_on_its_own_is_lent_from_all_the_same(
-    make: type[AdaptiveBuffer | AdaptiveQuiet],
-) -> None:
-    told = Told(make(PolicySettings(TOTAL)), QUEUEING)
+def test_a_primary_that_queues_on_its_own_is_lent_from_all_the_same() -> None:
+    told = Told(AdaptiveQuiet(PolicySettings(TOTAL)), QUEUEING)
     assert told.of(*[QUEUEING] * 50) < 2
 
 
@@ -145,11 +103,8 @@ def test_a_primary_that_queues_on_its_own_keeps_an_idle_core() -> None:
     assert Told(AdaptiveQuiet(PolicySettings(TOTAL)), QUEUEING).of(*[QUEUEING] * 50) == 1
 
 
-@pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
-def test_what_lending_adds_to_its_own_queueing_is_harm(
-    make: type[AdaptiveBuffer | AdaptiveQuiet],
-) -> None:
-    told = Told(make(PolicySettings(TOTAL)), QUEUEING)
+def test_what_lending_adds_to_its_own_queueing_is_harm() -> None:
+    told = Told(AdaptiveQuiet(PolicySettings(TOTAL)), QUEUEING)
     told.of(*[QUEUEING] * 50)
     worse = {0: 300, LONG: 500, 5000: 200}
     assert max(told.of(worse) for _ in range(60)) == TOTAL
@@ -185,12 +140,11 @@ def test_where_cores_come_back_late_what_was_wanted_lately_stays() -> None:
 durations = st.dictionaries(st.integers(0, 10_000_000), st.integers(1, 10_000), max_size=8)
 
 
-@pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
 @given(st.lists(st.tuples(durations, durations), max_size=30))
 def test_whatever_is_seen_the_plan_stays_possible(
-    make: type[AdaptiveBuffer | AdaptiveQuiet], seen: list[tuple[dict[int, int], dict[int, int]]]
+    seen: list[tuple[dict[int, int], dict[int, int]]],
 ) -> None:
-    policy: Policy = make(PolicySettings(TOTAL))
+    policy: Policy = AdaptiveQuiet(PolicySettings(TOTAL))
     assert isinstance(policy, DispatchesObserver)
     for number, (waits, runs) in enumerate(seen, 1):
         policy.observe_dispatches(period(number, waits, runs))
@@ -201,16 +155,13 @@ def test_whatever_is_seen_the_plan_stays_possible(
 
 
 def test_no_dispatches_at_all_change_nothing() -> None:
-    for policy in (AdaptiveBuffer(PolicySettings(TOTAL)), AdaptiveQuiet(PolicySettings(TOTAL))):
-        policy.observe_dispatches(Dispatches(1, (), ()))
-        assert policy.buffer == TOTAL
+    policy = AdaptiveQuiet(PolicySettings(TOTAL))
+    policy.observe_dispatches(Dispatches(1, (), ()))
+    assert policy.buffer == TOTAL
 
 
-@pytest.mark.parametrize("make", [AdaptiveQuiet, AdaptiveBuffer])
-def test_while_nothing_may_be_lent_it_finds_nothing_harmless(
-    make: type[AdaptiveQuiet | AdaptiveBuffer],
-) -> None:
-    told = Told(make(PolicySettings(TOTAL)))
+def test_while_nothing_may_be_lent_it_finds_nothing_harmless() -> None:
+    told = Told(AdaptiveQuiet(PolicySettings(TOTAL)))
     told.of(*[{LONG: 500, 0: 500}] * 30)
     before = told.policy.buffer, told.policy.quiet_ns
     assert before[0] > 0
