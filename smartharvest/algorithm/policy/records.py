@@ -33,6 +33,10 @@ FEWER_PAIRS_ERRORS = {3: 4.5, 4: 3.3}
 """... or, of so few rests, Student's quantiles of the same level,"""
 LEAST_DEVIATION = 0.05
 """... which are those of so large a deviation at least: few may agree by chance."""
+USUAL_ERRORS = {2: 3.0, 3: 2.5, 4: 2.2}
+"""Of so few it is enough to be longer by so many errors,"""
+USUAL_DEVIATION, USUAL_PAIRS = 0.15, 3
+"""... taken as if so many rests more had shown this deviation, which is that of a loaded host."""
 
 
 @dataclass(slots=True)
@@ -114,15 +118,19 @@ class Slowdown:
 
     def is_beyond(self, protect: float) -> bool:
         """For all that is known."""
+        if self.rests < 2:
+            return False
         if self.rests < ENOUGH_PAIRS:
             errors = FEWER_PAIRS_ERRORS.get(self.rests, math.inf)
+            squares = self.rests * self.variance + USUAL_PAIRS * USUAL_DEVIATION**2
+            of_mean = squares / (self.rests - 1 + USUAL_PAIRS) / self.rests
+            if self.mean - USUAL_ERRORS[self.rests] * math.sqrt(of_mean) > protect:
+                return True
         else:
             part = (self.rests - ENOUGH_PAIRS) / (MOST_PAIRS - ENOUGH_PAIRS)
             errors = PAIRS_ERRORS + (MOST_PAIRS_ERRORS - PAIRS_ERRORS) * part
         variance = max(self.variance, LEAST_DEVIATION**2)
-        return self.rests > 1 and (
-            self.mean - errors * math.sqrt(variance / (self.rests - 1)) > protect
-        )
+        return self.mean - errors * math.sqrt(variance / (self.rests - 1)) > protect
 
 
 @dataclass(frozen=True, slots=True)
