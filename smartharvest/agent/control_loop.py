@@ -274,8 +274,8 @@ class ControlLoop:
             return
         self._budget_due_ns = now_ns + BUDGET_PERIOD_NS
         if (kept := self.controller.budget) is not None:
-            for name, spent in kept.spent.items():
-                self._audit.event("budget", primary=name, protect=kept.protect, **asdict(spent))
+            for name, spent in kept.items():
+                self._audit.event("budget", primary=name, **asdict(spent))
 
     def inhibit(self, reasons: Mapping[str, str | None]) -> None:
         """Lends nothing while any cause has a reason; see ``Controller.inhibit``."""

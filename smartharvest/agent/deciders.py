@@ -86,6 +86,7 @@ def choose_policy(
             ),
             preempts=relied_on,
             protect=settings.protect,
+            protect_of=settings.protect_of,
             spares=spares,
             freezes=freezes,
             exclusive=settings.placement == "exclusive",

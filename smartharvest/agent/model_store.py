@@ -98,6 +98,9 @@ def evidence_path(
     kind = ".exclusive" if settings.placement == "exclusive" else ""
     if settings.protect != Settings.protect:
         kind += f".{settings.protect:g}"
+    if settings.protect_of:
+        texts = "\n".join(map(str, settings.protect_of))
+        kind += f".{hashlib.sha256(texts.encode()).hexdigest()[:8]}"
     return f"{_with_cores(path, total, usual_total)}{kind}.evidence"
 
 

@@ -23,6 +23,7 @@ from smartharvest.telemetry.metrics import Metrics
 from smartharvest.telemetry.status import (
     Warnings,
     cpus_by_runner,
+    describe_budget,
     describe_harm,
     resident_bytes,
 )
@@ -218,7 +219,7 @@ class Reporting:
                 "budget": long_term.share if long_term else None,
             },
             "harm": describe_harm(control.harm),
-            "budget": None if (kept := controller.budget) is None else kept.describe(),
+            "budget": describe_budget(controller.budget),
             "histograms": control.histograms(),
             "births": births.describe() if births else None,
             "loop": {

@@ -614,7 +614,7 @@ class Supervisor:
         self.settings = arrangement.settings = new
         try:
             seen = arrangement.poll()
-            if changed.keys() & {"policy", "safeguard", "protect"}:
+            if changed.keys() & {"policy", "safeguard", "protect", "protect_of"}:
                 controller.change_policy(self.make_policy())
                 self._took_over(controller.policy)  # before a loop begins with what it knows
             self._rebuild(

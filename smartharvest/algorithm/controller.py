@@ -7,7 +7,7 @@ CLOCK_MONOTONIC or any other clock that only the caller knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -15,7 +15,7 @@ from smartharvest.algorithm.algorithm1 import Algorithm1, Decision
 from smartharvest.algorithm.evidence import NOTHING_USUAL, Baseline
 from smartharvest.algorithm.inhibit import InhibitReasons
 from smartharvest.algorithm.policy import LENDS_NOTHING, Policy
-from smartharvest.algorithm.policy.base import Budget, Dispatches, DispatchesObserver
+from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Spent
 from smartharvest.algorithm.policy.fallback import (
     budget,
     dozes,
@@ -278,8 +278,9 @@ class Controller(Algorithm1):
         return explanation(self.policy)
 
     @property
-    def budget(self) -> Budget | None:
-        """Of harm, as the policy in force keeps it; None: it keeps none, or nobody tells."""
+    def budget(self) -> Mapping[str, Spent] | None:
+        """What harm has spent of each primary's budget, by name; None: the policy keeps none, or
+        nobody tells."""
         return budget(self.policy)
 
     @property

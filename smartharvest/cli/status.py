@@ -152,11 +152,10 @@ def format_budget(seen: dict[str, Any]) -> list[str]:
     kept = verdict.kept_budget(seen)
     if kept is None:
         return []
-    budget = f"{kept['protect']:.0%}"
     return [
-        f"  budget      {budget}, {name} took longer in the last minute: "
+        f"  budget      {one['protect']:.0%}, {name} took longer in the last minute: "
         f"{verdict.spent_in_words(one)}"
-        for name, one in kept["spent"].items()
+        for name, one in kept.items()
     ]
 
 

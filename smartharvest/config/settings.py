@@ -23,6 +23,7 @@ from smartharvest.algorithm.learning.options import (
     LearnerName,
 )
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
+from smartharvest.algorithm.policy.base import PROTECT, ProtectOf
 from smartharvest.config.addresses import parse_address, parse_loopback
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.config.elastic_groups import ElasticGroup, parse_elastic
@@ -148,6 +149,19 @@ def _share(value: Any, key: str) -> float:
     if not 0 < percent <= 100:
         raise ConfigError(f"{key}: {value!r} must be above 0% and at most 100%")
     return percent / 100
+
+
+def _protects(value: Any, key: str) -> tuple[ProtectOf, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ConfigError(f'{key}: {value!r} is no budget; write it such as ["cgroup:web=5%"]')
+    found = []
+    for text in texts:
+        target, equals, share = text.rpartition("=")
+        if not equals:
+            raise ConfigError(f"{key}: {text!r} is no budget; write it such as cgroup:web=5%")
+        found.append(ProtectOf(str(parse_target(target, key)), _share(share, key)))
+    return tuple(found)
 
 
 def _period_ns(value: Any, key: str) -> int:
@@ -281,9 +295,15 @@ class Settings:
     policy: str = _Setting(_policy, "adaptive", "POLICY", applies="live", common=True).help(
         f"How many cores to lend: {', '.join(POLICY_NAMES)}."
     )
-    protect: float = _Setting(_share, 0.1, "PERCENT", applies="live").help(
+    protect: float = _Setting(_share, PROTECT, "PERCENT", applies="live").help(
         "Policy adaptive: by how much lending may lengthen the time from a task's waking up to its "
-        "sleeping again, at the median and at the P99."
+        "sleeping again, at the median, the P95 and the P99."
+    )
+    protect_of: tuple[ProtectOf, ...] = _Setting(
+        _protects, (), "TARGET=PERCENT", multiple=True, applies="live"
+    ).help(
+        "The same for one of several primaries, by its name or a pattern, in place of protect: "
+        "cgroup:web=5%. May be repeated; the first that fits counts."
     )
     window_ns: int = _Setting(parse_duration_ns, 25_000_000, "DURATION", arranges_host=False).help(
         "Learning window: one decision is made for each."

@@ -33,6 +33,7 @@ _EXAMPLES = {
     "cores": '"0-15"',
     "elastic_min": "1",
     "max_harvest": "8",
+    "protect_of": '["cgroup:web=5%"]',
     "strict_spare": "1",
     "duration": '"10min"',
     "cgroup_root": '"/sys/fs/cgroup"',

@@ -240,9 +240,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         found.append(gauge("budget_used_ratio", "Part of the budget that harm has used lately; 1: "
                            "all of it.", used))  # fmt: skip
     if kept is not None:
-        found.append(gauge("protect_ratio", "By what part of their time lending may make tasks "
-                           "longer.", kept["protect"]))  # fmt: skip
-        found.append(_spent(kept["spent"]))
+        found += _spent(kept)
     if period:
         found += [
             gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
@@ -260,19 +258,25 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     return found + _harm(seen.get("harm"))
 
 
-def _spent(spent: Mapping[str, Mapping[str, Any]]) -> Metric:
+def _spent(spent: Mapping[str, Mapping[str, Any]]) -> list[Metric]:
     from prometheus_client.core import GaugeMetricFamily
 
+    budget = GaugeMetricFamily(
+        "smartharvest_protect_ratio",
+        "By what part of its time lending may make what a primary does longer.",
+        labels=["primary"], unit="ratio",
+    )  # fmt: skip
     family = GaugeMetricFamily(
         "smartharvest_longer_ratio",
         "By what part of its time lending made what a primary does longer in the last minute.",
         labels=["primary", "quantile"], unit="ratio",
     )  # fmt: skip
     for name, one in spent.items():
+        budget.add_metric([name], one["protect"])
         for key, quantile in verdict.QUANTILES.items():
             if one.get(key) is not None:
                 family.add_metric([name, quantile], one[key])
-    return family
+    return [budget, family]
 
 
 def _harm(harm: Mapping[str, Any] | None) -> list[Metric]:

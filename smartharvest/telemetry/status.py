@@ -6,9 +6,11 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
+from smartharvest.algorithm.policy.base import Spent
 from smartharvest.core import _loop, _sensors
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.sensor.harm import PERIOD_NS, HarmMeter
@@ -65,6 +67,11 @@ def describe_harm(meter: HarmMeter) -> dict[str, Any] | None:
             for name, harm in total.items()
         },
     }
+
+
+def describe_budget(spent: Mapping[str, Spent] | None) -> dict[str, Any] | None:
+    """What lending has cost each primary as the policy judges it; None if it does not."""
+    return None if spent is None else {name: asdict(one) for name, one in spent.items()}
 
 
 def resident_bytes() -> int:

@@ -56,18 +56,18 @@ def harm_budget(seen: Status) -> float:
     return USUAL_BUDGET if budget is None else float(budget)
 
 
-def kept_budget(seen: Status) -> Mapping[str, Any] | None:
-    """The budget that the policy itself keeps, in place of the long-term safeguard's; None: it
-    keeps none, or cannot tell now."""
+def kept_budget(seen: Status) -> Mapping[str, Mapping[str, Any]] | None:
+    """The budgets that the policy itself keeps, by primary, in place of the long-term safeguard's;
+    None: it keeps none, or cannot tell now."""
     kept = seen.get("budget")
-    return kept if isinstance(kept, Mapping) and kept.get("spent") else None
+    return kept if isinstance(kept, Mapping) and kept else None
 
 
 def budget_used(seen: Status) -> float | None:
     """Which part of its budget harm has used lately, 1: all of it; None: not known."""
     kept = kept_budget(seen)
     if kept is not None:
-        return max(map(_most, kept["spent"].values())) / float(kept["protect"])
+        return max(map(_used, kept.values()))
     share = harm_share(seen)
     return None if share is None else share / harm_budget(seen)
 
@@ -83,14 +83,14 @@ def spent_in_words(one: Mapping[str, Any]) -> str:
     return ", ".join(known)
 
 
-def hit_most(kept: Mapping[str, Any]) -> str:
-    """The primary that lending costs most, of a budget that is kept."""
-    spent: Mapping[str, Mapping[str, Any]] = kept["spent"]
-    return max(spent, key=lambda name: _most(spent[name]))
+def hit_most(kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """The primary that lending costs most, of budgets that are kept."""
+    return max(kept, key=lambda name: _used(kept[name]))
 
 
-def _most(one: Mapping[str, Any]) -> float:
-    return max((float(one[q]) for q in QUANTILES if one.get(q) is not None), default=0.0)
+def _used(one: Mapping[str, Any]) -> float:
+    most = max((float(one[q]) for q in QUANTILES if one.get(q) is not None), default=0.0)
+    return most / float(one["protect"])
 
 
 def harming(seen: Status) -> Verdict:
@@ -101,9 +101,10 @@ def harming(seen: Status) -> Verdict:
     assert used is not None
     level: Level = "bad" if used > 1 else "careful" if used > 0.5 else "good"
     name = hit_most(kept)
+    one = kept[name]
     text = (
-        f"By lending {name} took longer in the last minute: {spent_in_words(kept['spent'][name])}. "
-        f"The budget is {kept['protect']:.0%}."
+        f"By lending {name} took longer in the last minute: {spent_in_words(one)}. "
+        f"The budget is {one['protect']:.0%}."
     )
     return Verdict(_KEYS[level], level, text)
 

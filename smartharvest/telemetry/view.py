@@ -191,12 +191,14 @@ def _budget(seen: Mapping[str, Any], *, each: bool = False) -> list[Text]:
     kept = verdict.kept_budget(seen)
     if kept is None:
         return []
-    told = {name: verdict.spent_in_words(one) for name, one in kept["spent"].items()}
+    told = {
+        name: f"{verdict.spent_in_words(one)}, of {one['protect']:.0%}"
+        for name, one in kept.items()
+    }
     if each:
         return [_line(f"budget      {name}: {words}") for name, words in told.items()]
     used = verdict.budget_used(seen) or 0.0
-    text = f"budget      {told[verdict.hit_most(kept)]}, of {kept['protect']:.0%}"
-    return [_line(text, "yellow" if used > 1 else "")]
+    return [_line(f"budget      {told[verdict.hit_most(kept)]}", "yellow" if used > 1 else "")]
 
 
 def _waits(waits: Mapping[str, Any]) -> str:

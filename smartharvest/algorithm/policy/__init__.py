@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import cast
 
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy.base import Policy, PolicySettings
+from smartharvest.algorithm.policy.base import PROTECT, Policy, PolicySettings, ProtectOf
 from smartharvest.errors import ConfigError
 
 __all__ = [
@@ -66,7 +66,8 @@ def make_policy(
     learner: str = "vw",
     options: LearningOptions | None = None,
     preempts: bool = False,
-    protect: float = 0.1,
+    protect: float = PROTECT,
+    protect_of: tuple[ProtectOf, ...] = (),
     spares: tuple[int, ...] = (),
     freezes: bool = False,
     exclusive: bool = False,
@@ -76,7 +77,8 @@ def make_policy(
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
     prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect``,
-    ``spares``, ``freezes``, ``exclusive`` and ``smallest`` are for ``adaptive`` (PolicySettings).
+    ``protect_of``, ``spares``, ``freezes``, ``exclusive`` and ``smallest`` are for ``adaptive``
+    (PolicySettings).
     Raises ConfigError for what is unknown or malformed.
     """
     name, number = _parsed(spec)
@@ -91,6 +93,7 @@ def make_policy(
         spares,
         freezes,
         exclusive,
+        protect_of,
         smallest,
     )
     module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")

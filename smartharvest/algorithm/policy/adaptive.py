@@ -26,17 +26,17 @@ paper's policy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
 from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
-    Budget,
     Dispatches,
     Policy,
     PolicySettings,
+    Spent,
 )
 from smartharvest.algorithm.policy.judge import Judge
 from smartharvest.algorithm.policy.meter import COMPARE_PERIODS
@@ -92,7 +92,7 @@ class Adaptive:
     def __init__(self, settings: PolicySettings) -> None:
         self.name = "adaptive"
         self._total = settings.total
-        self._protect = settings.protect
+        self._settings = settings
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._preempts = settings.preempts
         self._few = are_few(settings.total, settings.smallest)
@@ -103,7 +103,7 @@ class Adaptive:
         self._judges = settings.preempts or settings.freezes or settings.exclusive
         # With a smallest set it meets the group nowhere, and has all cores with nothing lent.
         meet = settings.smallest == 0
-        self._judge = Judge(settings.total, settings.protect, few=self._few, meet=meet)
+        self._judge = Judge(settings.total, settings.protect_for, few=self._few, meet=meet)
         self._meets = not settings.exclusive
         """Whether the primary may meet the elastic group on a core."""
         self._ways = ways(
@@ -132,7 +132,7 @@ class Adaptive:
         """Periods to come that say nothing about the way in force."""
         self._inhibited = False
         """Whether something else decides that nothing is lent."""
-        self._held_rests = Rests(settings.protect, few=self._few)
+        self._held_rests = Rests(few=self._few)
         self._names: tuple[str, ...] = ()
         """Of the primaries that the sensor sees, in its order; empty: unknown."""
         self._recalled: Kept | None = None
@@ -253,12 +253,12 @@ class Adaptive:
         self._paper.learner = learner  # type: ignore[assignment]
 
     @property
-    def budget(self) -> Budget | None:
-        """What lending has cost lately; None while it does not judge that."""
+    def budget(self) -> Mapping[str, Spent] | None:
+        """What lending has cost each primary lately, by name; None while it does not judge that."""
         if self._blind or not self._judges or self._inhibited or not self._judge.meters:
             return None
         spent = [meter.spent(self._held) for meter in self._judge.meters]
-        return Budget(self._protect, dict(zip(self._judge.names, spent, strict=True)))
+        return dict(zip(self._judge.names, spent, strict=True))
 
     # --- over a restart ---------------------------------------------------------------------------
 
@@ -273,8 +273,9 @@ class Adaptive:
         return {
             "total": self._total,
             "ways": [way.short for way in self._ways],
-            "protect": self._protect,
+            "protect": self._settings.protect,
             "preempts": self._preempts,
+            **({"protect_of": list(map(str, of))} if (of := self._settings.protect_of) else {}),
         }
 
     def dump(self) -> bytes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, get_args, runtime_checkable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Protocol, get_args, runtime_checkable
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.learning.options import CostName, LearnerName, LearningOptions
@@ -81,7 +81,10 @@ class Spent:
     """By what parts of its time lending made what a primary does longer in about the last minute;
     0: no longer, None: too few tasks to tell."""
 
+    protect: float
+    """The budget: P50, P95 and P99 may become longer by so large a part;"""
     p50: float | None
+    """... by what parts they were."""
     p95: float | None
     p99: float | None
     rests: int = 0
@@ -89,28 +92,26 @@ class Spent:
     by_rests: float | None = None
     """... by which part the median is longer than in them, caches included; may be below 0."""
 
-    @property
-    def most(self) -> float:
-        """Of the quantiles."""
-        return max((one for one in (self.p50, self.p95, self.p99) if one is not None), default=0.0)
-
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """Of harm, as a policy keeps it: P50, P95 and P99 may become longer by the part ``protect``."""
+class ProtectOf:
+    """A budget of its own for the primaries that ``target`` names, which may be a pattern."""
 
-    protect: float
-    spent: Mapping[str, Spent]
-    """By primary."""
+    target: str
+    share: float
 
-    def describe(self) -> dict[str, Any]:
-        """As ``status`` has it (docs/reference/json.md)."""
-        return {
-            "protect": self.protect,
-            "spent": {name: asdict(one) for name, one in self.spent.items()},
-        }
+    def __str__(self) -> str:
+        return f"{self.target}={self.share * 100:.9g}%"
+
+    def is_of(self, name: str) -> bool:
+        """Whether it is for that primary; what a pattern has found is named by its whole path."""
+        kind, _, pattern = self.target.partition(":")
+        is_kind = name.startswith(f"{kind}:")
+        return fnmatchcase(name, self.target) or (is_kind and fnmatchcase(name, f"*/{pattern}"))
 
 
+PROTECT = 0.1
+"""The part by which lending may make what a primary does longer."""
 DISPATCHES_PERIOD_NS = 100_000_000
 PATIENT_PERIOD_NS = 300_000_000
 
@@ -159,7 +160,7 @@ class PolicySettings:
     options: LearningOptions = field(default_factory=LearningOptions)
     preempts: bool = False
     """Whether the primary preempts the elastic group wherever they meet."""
-    protect: float = 0.1
+    protect: float = PROTECT
     """Share by which P50 and P99 may become longer; above 0."""
     spares: tuple[int, ...] = ()
     """Of how many CPUs that the kernel keeps idle for who wakes the policy may choose, ascending;
@@ -169,9 +170,15 @@ class PolicySettings:
     frozen instead."""
     exclusive: bool = False
     """Whether the primary and the elastic group have no core in common."""
+    protect_of: tuple[ProtectOf, ...] = ()
+    """The same for some primaries; the first that is of one counts."""
     smallest: int = 0
     """Of ``exclusive`` alone: cores of the smallest set that the elastic group, which is frozen
     while nothing is lent, can be given; 0: it always has its minimum."""
+
+    def protect_for(self, name: str) -> float:
+        """The budget of that primary."""
+        return next((one.share for one in self.protect_of if one.is_of(name)), self.protect)
 
     def __post_init__(self) -> None:
         for key, value, known in (

@@ -8,10 +8,10 @@ a policy that failed once may fail every hour, and each time the primary waits f
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, cast
 
-from smartharvest.algorithm.policy.base import Budget, Dispatches, DispatchesObserver, Policy
+from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Policy, Spent
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
@@ -120,9 +120,10 @@ def frozen(policy: Policy) -> bool | None:
     return wanted
 
 
-def budget(policy: Policy) -> Budget | None:
-    """Of harm, as the policy in force keeps it by its attribute ``budget``; None: it keeps none."""
-    kept: Budget | None = getattr(in_force(policy), "budget", None)
+def budget(policy: Policy) -> Mapping[str, Spent] | None:
+    """What harm has spent of each primary's budget, as the policy in force has it by its attribute
+    ``budget``; None: it keeps none."""
+    kept: Mapping[str, Spent] | None = getattr(in_force(policy), "budget", None)
     return kept
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from smartharvest.algorithm.policy.base import Spans
 from smartharvest.algorithm.policy.meter import Meter
@@ -23,12 +23,15 @@ MARGINAL = 2.0
 
 class Judge:
     """Of how ``cores``, which may be ``few``, are shared with primaries whose P50 and P99 may
-    become longer by the share ``protect``; they ``meet`` the elastic group on a core, or do not.
+    become longer by the share that ``protect`` tells of each by its name; they ``meet`` the elastic
+    group on a core, or do not.
 
     It knows no primary before ``watch``, and then finds nothing too dear.
     """
 
-    def __init__(self, cores: int, protect: float, *, few: bool, meet: bool) -> None:
+    def __init__(
+        self, cores: int, protect: Callable[[str], float], *, few: bool, meet: bool
+    ) -> None:
         self._cores, self._protect = cores, protect
         self._few, self._meet = few, meet
         self.meters: list[Meter] = []
@@ -41,7 +44,8 @@ class Judge:
         known = dict(zip(_distinct(self.names), self.meters, strict=True))
         self.names = tuple(names)
         self.meters = [
-            known.get(one) or Meter(self._cores, few=self._few, meet=self._meet)
+            known.get(one)
+            or Meter(self._cores, few=self._few, meet=self._meet, protect=self._protect(one[0]))
             for one in _distinct(names)
         ]
 
@@ -81,13 +85,13 @@ class Judge:
         return next(filter(None, (self._too_long(one, is_held) for one in self.meters)), "")
 
     def _too_long(self, meter: Meter, is_held: bool) -> str:
-        recently = meter.recently()
+        recently, protect = meter.recently(), meter.protect
         if not self._few:
-            return recently.too_long(self._protect, ERRORS)
+            return recently.too_long(protect, ERRORS)
         if not is_held:
-            return recently.too_long(self._protect, FEW_ERRORS, WAVE)
-        return recently.too_long(self._protect, FEW_LOOKS_ERRORS, WAVE) or (
-            meter.for_long().too_long(self._protect, FEW_ERRORS, WAVE)
+            return recently.too_long(protect, FEW_ERRORS, WAVE)
+        return recently.too_long(protect, FEW_LOOKS_ERRORS, WAVE) or (
+            meter.for_long().too_long(protect, FEW_ERRORS, WAVE)
         )
 
     def doubt(self) -> str:
@@ -95,7 +99,7 @@ class Judge:
         is too dear by two errors, goes on; empty: nothing."""
         if not self._few:
             return ""
-        looks = (meter.recently().too_long(self._protect) for meter in self.meters)
+        looks = (meter.recently().too_long(meter.protect) for meter in self.meters)
         return next(filter(None, looks), "")
 
     def is_marginal(self, way: int) -> bool:
@@ -104,13 +108,13 @@ class Judge:
             return False
         for meter in self.meters:
             for of in (meter.recently(), meter.for_long(), meter.when_left(way)):
-                if of.too_long(MARGINAL * self._protect, FEW_ERRORS, WAVE):
+                if of.too_long(MARGINAL * meter.protect, FEW_ERRORS, WAVE):
                     return False
         return True
 
     @property
     def is_disaster(self) -> bool:
-        return any(meter.last().is_disaster(self._protect) for meter in self.meters)
+        return any(meter.last().is_disaster(meter.protect) for meter in self.meters)
 
     @property
     def tells(self) -> bool:
@@ -134,8 +138,7 @@ class Judge:
     @property
     def affords_trial(self) -> bool:
         """Whether what all ways cost lately leaves enough of the budget."""
-        part = TRY_PART * self._protect
-        return not any(meter.lately().too_long(part) for meter in self.meters)
+        return not any(one.lately().too_long(TRY_PART * one.protect) for one in self.meters)
 
     @property
     def idles_late(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from smartharvest.algorithm.policy.base import Spans, Spent
+from smartharvest.algorithm.policy.base import PROTECT, Spans, Spent
 from smartharvest.algorithm.policy.records import Slowdown
 from smartharvest.algorithm.policy.spans import (
     ELSEWHERE_NS,
@@ -48,12 +48,16 @@ class Meter:
     """What sharing ``cores``, which may be ``few``, costs one primary: the way in force, and all
     ways lately.
 
-    Where the two ``meet`` on no core the sensor blames what is lent for every wait, so those with
-    nothing lent have to say how long the median task and requests would have waited all the same.
+    Its P50, P95 and P99 may become longer by the part ``protect``. Where the two ``meet`` on no
+    core the sensor blames what is lent for every wait, so those with nothing lent have to say how
+    long the median task and requests would have waited all the same.
     """
 
-    def __init__(self, cores: int, *, few: bool, meet: bool = True) -> None:
+    def __init__(
+        self, cores: int, *, few: bool, meet: bool = True, protect: float = PROTECT
+    ) -> None:
         self._meet, self._few = meet, few
+        self.protect = protect
         self._knows_requests = not meet or cores > FEWEST
         """Which tasks work for one, and what those wait that do not."""
         self._far = far_of(cores)
@@ -156,13 +160,13 @@ class Meter:
         taken = looks.sums.taken
         return (taken.by_time(TYPICAL) if self._knows_requests else taken).quantile_ns(0.5)
 
-    def may_be_longer(self, way: int, protect: float) -> bool:
+    def may_be_longer(self, way: int) -> bool:
         """Whether rests let expect that the way costs too much: from it, or as long as there was
         none from another, since what no wait shows seldom depends on the way."""
         own = self.slowdowns.get(way)
         if own is not None and own.rests:
-            return own.mean > protect
-        return any(one.is_beyond(protect) for one in self.slowdowns.values())
+            return own.mean > self.protect
+        return any(one.is_beyond(self.protect) for one in self.slowdowns.values())
 
     @property
     def knows_usual(self) -> bool:
@@ -247,7 +251,7 @@ class Meter:
         # Nobody looks for so long only while nothing is lent.
         lately = self.lately() if self._unseen < LATELY_PERIODS else None
         p50, p95, p99 = (0.0 if lately is None else lately.longer(q) for q in QUANTILES)
-        return Spent(p50, p95, p99, told.rests, told.mean if told.rests else None)
+        return Spent(self.protect, p50, p95, p99, told.rests, told.mean if told.rests else None)
 
 
 class _Looks:

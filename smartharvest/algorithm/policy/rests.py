@@ -26,10 +26,9 @@ together."""
 
 
 class Rests:
-    """From ways that are held, by one policy whose budget is ``protect``; of few cores or many."""
+    """From ways that are held, by one policy; of few cores or many."""
 
-    def __init__(self, protect: float, *, few: bool) -> None:
-        self._protect = protect
+    def __init__(self, *, few: bool) -> None:
         self._first, self._later = (
             (FIRST_REST_PERIODS, LATER_REST) if few else (MANY_FIRST_REST_PERIODS, MANY_LATER_REST)
         )
@@ -61,7 +60,7 @@ class Rests:
         """Whether that way may cost what no wait shows, unless all rests that count have told."""
         if unless_known and record.rests >= MOST_PAIRS:
             return False
-        return any(meter.may_be_longer(way, self._protect) for meter in meters)
+        return any(meter.may_be_longer(way) for meter in meters)
 
     def begin(self, meters: Sequence[Meter]) -> None:
         """Nothing is lent from now on."""
@@ -83,8 +82,8 @@ class Rests:
         """Why that way, which goes on, is too dear for all that its rests have told; empty: it is
         not."""
         record.rests = min(record.rests + 1, MOST_RESTS)
-        slowdowns = [meter.end_rest(way) for meter in meters]
-        beyond = next((one for one in slowdowns if one.is_beyond(self._protect)), None)
+        told = [(meter.end_rest(way), meter.protect) for meter in meters]
+        beyond = next((one for one, protect in told if one.is_beyond(protect)), None)
         if beyond is None:
             return ""
         longer = f"{beyond.mean:.0%} longer than with nothing lent"

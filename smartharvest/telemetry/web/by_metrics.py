@@ -77,9 +77,14 @@ def read(text: str) -> tuple[Values, dict[str, str]]:
                 info = dict(sample.labels)
             elif sample.name != name and len(labels) < 2 and "le" not in labels:
                 key = name, next(iter(labels.values()), "")
-                # Of several primaries the one that is hit most.
-                most = max(values.get(key, 0.0), float(sample.value))
-                values[key] = most if name == "longer_ratio" else float(sample.value)
+                value = float(sample.value)
+                # Of several primaries the one that is hit most, and the strictest budget.
+                before = values.get(key, value)
+                if name == "longer_ratio":
+                    value = max(before, value)
+                elif name == "protect_ratio":
+                    value = min(before, value)
+                values[key] = value
     return values, info
 
 
@@ -139,7 +144,7 @@ def _budget(name: str, values: Values, info: dict[str, str]) -> dict[str, Any] |
     if ("protect_ratio", "") not in values:
         return None
     spent = {key: values.get(("longer_ratio", q)) for key, q in verdict.QUANTILES.items()}
-    return {"protect": values["protect_ratio", ""], "spent": {info.get("primary", name): spent}}
+    return {info.get("primary", name): {"protect": values["protect_ratio", ""], **spent}}
 
 
 _OF_GROUPS = {

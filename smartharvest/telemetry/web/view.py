@@ -190,10 +190,12 @@ def _waits(status: Mapping[str, Any]) -> list[Row]:
     if kept is None:
         found.append(("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"))
     else:
-        found.append(("Budget", f"{kept['protect']:.0%} longer"))
         found += [
-            (f"Longer by lending: {name}", verdict.spent_in_words(one))
-            for name, one in kept["spent"].items()
+            (
+                f"Longer by lending: {name}",
+                f"{verdict.spent_in_words(one)}, of {one['protect']:.0%}",
+            )
+            for name, one in kept.items()
         ]
     found += [
         (f"Wait, {name}", spoken_wait(period[key]))

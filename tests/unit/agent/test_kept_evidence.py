@@ -199,6 +199,11 @@ def test_what_is_found_with_another_budget_is_kept_for_itself(tmp_path: Path) ->
     assert knows(tmp_path, policy(protect=0.5), {"protect": "50%"})
 
 
+def test_what_is_found_with_a_budget_for_one_primary_is_kept_for_itself(tmp_path: Path) -> None:
+    plain, other = settings(tmp_path), settings(tmp_path, protect_of=("cgroup:web=5%",))
+    assert evidence_path(plain) != evidence_path(other)
+
+
 def test_after_a_change_that_is_taken_back_the_policy_before_is_kept(tmp_path: Path) -> None:
     chosen, stores = settings(tmp_path), PolicyStores(TOTAL, TOTAL)
     first, refused = policy(), policy()

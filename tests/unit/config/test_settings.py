@@ -11,6 +11,7 @@ import pytest
 
 from smartharvest.algorithm.learning.costs import COSTS
 from smartharvest.algorithm.learning.learners import LEARNERS
+from smartharvest.algorithm.policy.base import ProtectOf
 from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS
 from smartharvest.config.loading import load_settings
 from smartharvest.config.settings import (
@@ -101,6 +102,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "promise_hold": ("1min", 60_000_000_000),
     "promise_probability": ("99%", 0.99),
     "protect": ("5%", 0.05),
+    "protect_of": ("cgroup:web=5%", (ProtectOf("cgroup:web", 0.05),)),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
 SWITCHES = (

@@ -176,8 +176,8 @@ def test_one_reason_keeps_more_from_being_lent_and_harm_is_a_share() -> None:
 
 
 def test_a_budget_that_the_policy_keeps_is_of_each_primary_and_quantile() -> None:
-    spent = {"p50": 0.01, "p95": 0.02, "p99": None, "rests": 0, "by_rests": None}
-    kept = {"protect": 0.1, "spent": {"cgroup:api": spent, "cgroup:web": spent | {"p99": 0.15}}}
+    spent = {"protect": 0.1, "p50": 0.01, "p95": 0.02, "p99": None, "rests": 0, "by_rests": None}
+    kept = {"cgroup:api": spent | {"protect": 0.2}, "cgroup:web": spent | {"p99": 0.15}}
     samples = [s for family in families(status(budget=kept)) for s in family.samples]
     longer = {
         (s.labels["primary"], s.labels["quantile"]): s.value
@@ -191,8 +191,11 @@ def test_a_budget_that_the_policy_keeps_is_of_each_primary_and_quantile() -> Non
         ("cgroup:web", "0.95"): 0.02,
         ("cgroup:web", "0.99"): 0.15,
     }
+    budgets = {
+        s.labels["primary"]: s.value for s in samples if s.name == "smartharvest_protect_ratio"
+    }
+    assert budgets == {"cgroup:api": 0.2, "cgroup:web": 0.1}
     values = {sample.name: sample.value for sample in samples if not sample.labels}
-    assert values["smartharvest_protect_ratio"] == 0.1
     assert values["smartharvest_budget_used_ratio"] == pytest.approx(1.5)
     plain = {s.name: s.value for family in families(status()) for s in family.samples}
     assert plain["smartharvest_budget_used_ratio"] == pytest.approx(1.0)
@@ -200,8 +203,8 @@ def test_a_budget_that_the_policy_keeps_is_of_each_primary_and_quantile() -> Non
 
 
 def test_of_several_primaries_each_has_series_of_its_own_in_a_file() -> None:
-    spent = {"p50": 0.01, "p95": 0.02, "p99": 0.03, "rests": 0, "by_rests": None}
-    kept = {"protect": 0.1, "spent": {"cgroup:api": spent, "cgroup:web": spent}}
+    spent = {"protect": 0.1, "p50": 0.01, "p95": 0.02, "p99": 0.03, "rests": 0, "by_rests": None}
+    kept = {"cgroup:api": spent, "cgroup:web": spent}
     seen = status(primary=["cgroup:api", "cgroup:web"], budget=kept, harm=described_harm())
     lines = [line for line in textfile([seen], 0, 0).splitlines() if not line.startswith("#")]
     names = [line.rpartition(" ")[0] for line in lines]

@@ -143,8 +143,15 @@ def test_harm_has_a_line_where_the_sensor_tells_it_and_still_all_fits() -> None:
 
 
 def test_where_the_policy_keeps_a_budget_that_has_the_line_of_harm() -> None:
-    spent = {"p50": 0.004, "p95": 0.019, "p99": 0.032, "rests": 4, "by_rests": 0.021}
-    kept = {"protect": 0.1, "spent": {"cgroup:api": spent | {"p99": 0.02}, "cgroup:web": spent}}
+    spent = {
+        "protect": 0.1,
+        "p50": 0.004,
+        "p95": 0.019,
+        "p99": 0.032,
+        "rests": 4,
+        "by_rests": 0.021,
+    }
+    kept = {"cgroup:api": spent | {"protect": 0.2, "p99": 0.04}, "cgroup:web": spent}
     lines = drawn(harm=described_harm(), budget=kept)
     assert not any(line.startswith("harm") for line in lines)
     (line,) = [line for line in lines if line.startswith("budget")]

@@ -11,6 +11,7 @@ from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
     PolicySettings,
+    ProtectOf,
     Spans,
 )
 from smartharvest.algorithm.policy.ways import Way
@@ -36,6 +37,7 @@ class Host:
         total: int = TOTAL,
         preempts: bool = True,
         protect: float = 0.1,
+        protect_of: tuple[ProtectOf, ...] = (),
         spares: tuple[int, ...] = (),
         freezes: bool = False,
         exclusive: bool = False,
@@ -47,6 +49,7 @@ class Host:
                 learner="native",
                 preempts=preempts,
                 protect=protect,
+                protect_of=protect_of,
                 spares=spares,
                 freezes=freezes,
                 exclusive=exclusive,

@@ -19,14 +19,14 @@ def longer(times: float) -> Durations:
 
 def judge(*taken: Durations, few: bool = True) -> Judge:
     """Of a look at one way, with a primary for each."""
-    made = Judge(CORES, 0.1, few=few, meet=True)
+    made = Judge(CORES, lambda _: 0.1, few=few, meet=True)
     made.watch([str(number) for number in range(len(taken))])
     made.add([Spans(one, (), USUAL) for one in taken], counts=True, periods=1)
     return made
 
 
 def test_one_that_knows_no_primary_finds_nothing_too_dear() -> None:
-    nobody = Judge(CORES, 0.1, few=True, meet=True)
+    nobody = Judge(CORES, lambda _: 0.1, few=True, meet=True)
     assert not nobody.too_long(is_held=False)
     assert not nobody.is_disaster
     assert not nobody.idles_late

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from smartharvest.algorithm.policy.base import ProtectOf
 from tests.unit.algorithm.policy.sharing_host import ALL, AWFUL, Host, harmless, hurt_by
 
 EVERYWHERE_HURTS = hurt_by("everywhere", how=AWFUL)
@@ -102,10 +105,40 @@ def test_the_budget_is_told_of_each_by_its_name_but_while_nothing_may_be_lent() 
     assert host.run(30) == "everywhere"
     kept = host.policy.budget
     assert kept is not None
-    assert kept.protect == 0.1
-    assert list(kept.spent) == ["a", "b"]
-    assert kept.spent["a"].most < 0.01
-    assert 0.01 < kept.spent["b"].most < kept.protect
+    assert list(kept) == ["a", "b"]
+    assert {one.protect for one in kept.values()} == {0.1}
+    assert kept["a"].p50 == pytest.approx(0, abs=0.01)
+    assert kept["b"].p50 is not None
+    assert 0.01 < kept["b"].p50 < 0.1
     host.inhibited = True
     host.run(0.3)
     assert host.policy.budget is None
+
+
+def test_each_may_have_a_budget_of_its_own() -> None:
+    little = ((104_000, 900), (208_000, 95), (416_000, 5))
+    hurts = hurt_by("everywhere", how=little)
+    lenient = watched(Host(hurts, hurts), "cgroup:web", "cgroup:api")
+    assert lenient.run(30) == "everywhere"
+    strict = (ProtectOf("cgroup:a*", 0.01),)
+    careful = watched(Host(hurts, hurts, protect_of=strict), "cgroup:web", "cgroup:api")
+    assert careful.run(30) != "everywhere"
+    kept = careful.policy.budget
+    assert kept is not None
+    assert [one.protect for one in kept.values()] == [0.1, 0.01]
+    assert careful.policy.conditions["protect_of"] == ["cgroup:a*=1%"]
+    assert "protect_of" not in lenient.policy.conditions
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "fits"),
+    [
+        ("cgroup:web", "cgroup:web", True),
+        ("cgroup:web", "cgroup:web2", False),
+        ("cgroup:web-*", "cgroup:/sys/fs/cgroup/cpuset/web-1", True),
+        ("cgroup:web-*", "systemd:web-1.service", False),
+        ("systemd:web.service", "systemd:web.service", True),
+    ],
+)
+def test_a_budget_is_of_whom_its_target_names(target: str, name: str, fits: bool) -> None:
+    assert ProtectOf(target, 0.05).is_of(name) is fits

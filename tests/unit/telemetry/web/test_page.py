@@ -338,8 +338,8 @@ def test_the_chart_library_has_its_licence_beside_it() -> None:
 
 def kept_budget(**of_web: Any) -> dict[str, Any]:
     """As a policy that judges harm has it."""
-    spent = {"p50": 0.01, "p95": 0.02, "p99": 0.03, "rests": 0, "by_rests": None}
-    return {"protect": 0.1, "spent": {"cgroup:api": dict(spent), "cgroup:web": spent | of_web}}
+    spent = {"protect": 0.1, "p50": 0.01, "p95": 0.02, "p99": 0.03, "rests": 0, "by_rests": None}
+    return {"cgroup:api": spent | {"protect": 0.2}, "cgroup:web": spent | of_web}
 
 
 def test_a_policy_that_keeps_a_budget_is_held_against_that_whatever_waits_say() -> None:
@@ -353,8 +353,9 @@ def test_a_policy_that_keeps_a_budget_is_held_against_that_whatever_waits_say() 
     assert "cgroup:web took longer in the last minute: P50 +1.0%, P95 +2.0%, P99 +12.0%" in text
     assert "median -2.0% by 4 rests. The budget is 10%." in text
     seen = describe(status(budget=kept_budget(p50=None, p95=None, p99=None)), None)
-    assert seen["budget_used"] == pytest.approx(0.3)
-    assert ["Longer by lending: cgroup:web", "too few tasks to tell"] in seen["waits"]
+    assert seen["budget_used"] == pytest.approx(0.15)
+    said = "too few tasks to tell, of 10%"
+    assert ["Longer by lending: cgroup:web", said] in seen["waits"]
     assert describe(status(), None)["budget_used"] == pytest.approx(1.0)  # the safeguard's
 
 
