@@ -345,8 +345,10 @@ class Arrangement:
             _log.info("Order of lending: %s", remark)
         for note in capacity.notes:
             _log.warning("%s", note)
-        if capacity.max_harvest == 0:
+        if capacity.max_shared == 0:
             _log.warning("The limits leave no core to lend; the agent only watches")
+        elif capacity.max_harvest == 0:
+            _log.warning("The limits leave no core to move; a policy can only share what there is")
 
     # --- leaving ----------------------------------------------------------------------------------
 

@@ -212,8 +212,12 @@ def _note_capacity(settings: Settings, seen: HostSnapshot, plan: Plan) -> None:
     }
     plan.found["policy"] = settings.policy
     plan.warnings += capacity.notes
-    if _most_lent(settings, seen) == 0:
+    if capacity.max_shared == 0:
         plan.warnings.append("the limits leave no core to lend; the agent would only watch")
+    elif _most_lent(settings, seen) == 0:
+        plan.warnings.append(
+            "the limits leave no core to move; a policy could only share what there is"
+        )
 
 
 def _planned_groups(

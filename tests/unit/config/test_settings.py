@@ -186,6 +186,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "waits": "schedstat",
         "long_term_share": "5%",
         "protect": "20%",
+        "protect_of": "pid:1=20%",
         "long_term_threshold": "1ms",
         "long_term_period": "1s",
         "long_term_rest": "1s",
