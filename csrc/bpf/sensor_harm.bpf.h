@@ -186,9 +186,11 @@ GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
     return first < from || later == SH_BPF_STINTS ? from : first;
 }
 
-/* Whether a task may use a CPU; `allowed` is where its mask of them is. */
+/* Whether a task may use a CPU; `allowed` is where its mask of them is, 0: it may use all. */
 static __always_inline bool may_use(uint64_t allowed, uint32_t number) {
     uint64_t word = 0;
+    if (!allowed)
+        return true;
     bpf_probe_read_kernel(&word, sizeof(word), (const void *)(allowed + number / 64 * 8));
     return word >> number % 64 & 1;
 }
@@ -518,7 +520,8 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, uint32_t runne
     uint64_t from = clock - wait, allowed = 0;
     if (unlikely(wait > SH_BPF_NOTED_WAIT_NS)) {
         from += throttled_in(task, queue, queued, clock);
-        allowed = (uint64_t)BPF_CORE_READ(next, cpus_ptr);
+        if (shared.control.mind_affinity)
+            allowed = (uint64_t)BPF_CORE_READ(next, cpus_ptr);
     }
     const bool noted = clock - from > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {

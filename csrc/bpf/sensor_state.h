@@ -217,6 +217,8 @@ struct sh_bpf_control {
     uint32_t walking;     /* a walk is under way */
     uint32_t rescue;      /* tell of displacements; the elastic group is under cpu.idle */
     uint32_t excuse_caps; /* what primaries wait because of their caps is no harm */
+    /* What runs on CPUs that a primary's task may not use is no harm to it. */
+    uint32_t mind_affinity;
     uint64_t wait_threshold_ns;
     int64_t clock_offset_ns; /* CLOCK_MONOTONIC - the scheduler's clock; the program writes it */
     struct sh_bpf_lending lendings[SH_BPF_LENDINGS];

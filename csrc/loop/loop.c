@@ -15,8 +15,9 @@
  * us they all stay cache-hot, and no idle CPU pulls them over. */
 static const int64_t LEND_LOOK_NS = 1000000;
 
-/* A plan that waits so long before it lends again is of sets that seldom change: to look at a task
- * that waits before the window ends would move cores more often than it gains. */
+/* A plan that leaves the primary cores of its own, and waits so long before it lends more again, is
+ * of sets that seldom change: to look at a task that waits before the window ends would move cores
+ * more often than it gains. */
 static const int64_t SELDOM_QUIET_NS = 10000000;
 
 /* A group that is to be frozen with no core left is frozen once that has lasted so long under a
@@ -519,7 +520,8 @@ uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
     const struct sh_plan *plan = &loop->plan;
     const uint32_t idle = max_u32(plan->buffer, least_idle(loop));
     const uint32_t cores = loop->primary_cores;
-    const bool seldom = is_tight(plan) && plan->quiet_ns >= SELDOM_QUIET_NS;
+    const bool is_set = is_tight(plan) && plan->primary_cores > 0;
+    const bool seldom = is_set && plan->quiet_ns >= SELDOM_QUIET_NS;
     if (cores >= loop->config.total || plan->shared || seldom)
         return SH_SENSOR_DISARM;
     return cores + 1 > idle ? cores + 1 - idle : 0;

@@ -77,8 +77,8 @@ struct sh_plan {
     uint32_t buffer;        /* > 0: keep this many cores idle at every poll instead */
     /* With a buffer: grow at once, and shrink only to what was wanted at most within quiet_ns, but
      * not below primary_cores. It travels as a square root: to 31 us at 250 us, 16 ms at most. Only
-     * a sensor that sees waiting tasks can do with a patient buffer of 0; from 10 ms on such a
-     * plan's cores change hands so seldom that the primary's tasks are looked at as windows end. */
+     * a sensor that sees waiting tasks can do with a patient buffer of 0; one that leaves
+     * primary_cores for 10 ms and more is of sets: its tasks are looked at as windows end. */
     bool patient;
     int64_t quiet_ns;
     bool shared; /* the primary preempts the elastic group; no buffer */

@@ -157,6 +157,10 @@ void sh_bpf_sensor_excuse_caps(struct sh_bpf_sensor *bpf, bool excuses) {
     STORE(bpf->shared->control.excuse_caps, excuses);
 }
 
+void sh_bpf_sensor_mind_affinity(struct sh_bpf_sensor *bpf, bool minds) {
+    STORE(bpf->shared->control.mind_affinity, minds);
+}
+
 static void hook_on_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
                          uint32_t harvested) {
     struct sh_bpf_sensor *bpf = ctx;

@@ -176,6 +176,10 @@ void sh_bpf_sensor_count_minimum(struct sh_bpf_sensor *bpf, int64_t now_ns, bool
  * is no harm. Nothing is excused before. */
 void sh_bpf_sensor_excuse_caps(struct sh_bpf_sensor *bpf, bool excuses);
 
+/* Whether from now on what runs on CPUs that a primary's task may not use cannot hold it up. It can
+ * before, and where lending is what takes them from it. */
+void sh_bpf_sensor_mind_affinity(struct sh_bpf_sensor *bpf, bool minds);
+
 /* The source of them; none where nothing is hooked. */
 void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements);
 

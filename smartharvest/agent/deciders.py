@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
@@ -41,12 +41,14 @@ def choose_policy(
     spares: tuple[int, ...] = (),
     freezes: bool = False,
     smallest: int = 0,
+    asked_as: Callable[[str], str] = str,
 ) -> Policy:
     """The policy spelled ``spec`` for ``total`` cores. Should it fail, simpler ones take over.
 
     ``found`` is what the running kernel was seen to do, ``spares`` what ``spares_for``
     answers; ``freezes``: the policy may freeze the elastic group; ``smallest``: the fewest cores to
-    be lent to one that is frozen otherwise (0: it is not). Raises ConfigError for a policy that is
+    be lent to one that is frozen otherwise (0: it is not); ``asked_as``: what the settings call a
+    primary of that name. Raises ConfigError for a policy that is
     unknown, or that needs a primary which ``preempts`` the elastic group wherever they meet, or a
     kernel that keeps CPUs idle, where that is not so.
     """
@@ -87,6 +89,7 @@ def choose_policy(
             preempts=relied_on,
             protect=settings.protect,
             protect_of=settings.protect_of,
+            asked_as=asked_as,
             spares=spares,
             freezes=freezes,
             exclusive=settings.placement == "exclusive",

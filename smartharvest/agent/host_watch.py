@@ -158,6 +158,8 @@ class HostWatch:
         self._rest()
         self.drift += resync(control.loop.sensor)
         control.loop.sensor.excuse_caps(self._have_caps_of_their_own())
+        # With exclusive placement a task may not use what is lent: that is the harm.
+        control.loop.sensor.mind_affinity(arrangement.settings.placement != "exclusive")
         reasons: dict[str, str | None] = {"sensor": self._check_sensor(began_ns, control)}
         self._rest()
         verdict = self._compare(control, reasons)

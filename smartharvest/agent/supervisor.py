@@ -49,7 +49,8 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.policy import Policy
 from smartharvest.algorithm.policy.fallback import is_barren
 from smartharvest.config.elastic_groups import group_tables
-from smartharvest.config.settings import FIELDS, Settings, changed_settings
+from smartharvest.config.settings import Settings, changed_settings
+from smartharvest.config.text import shown_value
 from smartharvest.core import _loop
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, SmartHarvestError
@@ -218,6 +219,7 @@ class Supervisor:
             spares=self._spares,
             freezes=self.arrangement.mechanism.may_freeze,
             smallest=self.arrangement.smallest,
+            asked_as=self.arrangement.targets.asked_as,
         )
 
     @property
@@ -593,7 +595,7 @@ class Supervisor:
             _log.warning("%s: %s; the configuration in force stays", kind, error)
             self.audit_event(f"{kind} refused", changed=changed, why=str(error))
             raise ConfigError(f"{error}; the configuration in force stays") from error
-        values = {name: str(getattr(new, FIELDS[name].name)) for name in changed}
+        values = {name: shown_value(name, new) for name in changed}
         shown = ", ".join(f"{name} = {value}" for name, value in values.items())
         _log.info("%s: %s", kind.capitalize(), shown or "nothing has changed")
         self.audit_event(kind, **values)

@@ -153,7 +153,7 @@ def format_budget(seen: dict[str, Any]) -> list[str]:
     if kept is None:
         return []
     return [
-        f"  budget      {one['protect']:.0%}, {name} took longer in the last minute: "
+        f"  budget      {verdict.percent(one['protect'])}, {name} took longer in the last minute: "
         f"{verdict.spent_in_words(one)}"
         for name, one in kept.items()
     ]

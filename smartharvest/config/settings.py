@@ -302,8 +302,8 @@ class Settings:
     protect_of: tuple[ProtectOf, ...] = _Setting(
         _protects, (), "TARGET=PERCENT", multiple=True, applies="live"
     ).help(
-        "The same for one of several primaries, by its name or a pattern, in place of protect: "
-        "cgroup:web=5%. May be repeated; the first that fits counts."
+        "The same for one of several primaries, in place of protect, as primary has it: "
+        "cgroup:web=5%. May be repeated."
     )
     window_ns: int = _Setting(parse_duration_ns, 25_000_000, "DURATION", arranges_host=False).help(
         "Learning window: one decision is made for each."
@@ -529,6 +529,13 @@ class Settings:
                 item.metadata["parse"](value, name)
             elif isinstance(value, bool):
                 raise ConfigError(f"{name}: {value} is no value of this setting")
+        primaries = [str(spec) for spec in self.primary]
+        for one in self.protect_of if primaries else ():
+            if one.target not in primaries:
+                raise ConfigError(
+                    f"protect_of: {one.target} is no primary here; write it as primary has it: "
+                    f"{', '.join(primaries)}"
+                )
 
     @property
     def lends_nobodys(self) -> bool:

@@ -13,7 +13,7 @@ from smartharvest.config.durations import format_duration
 from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.file import EXPERT
 from smartharvest.config.loading import Effective
-from smartharvest.config.settings import FIELDS
+from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.sizes import format_size
 from smartharvest.host.cpulist import format_cpulist
 
@@ -166,6 +166,14 @@ def plain_value(item: Field[Any], value: Any) -> Any:
         if item.name.endswith("_ns"):
             return format_duration(value)
         return format_size(value) if item.name.endswith("_bytes") else value
+    return str(value)
+
+
+def shown_value(name: str, settings: Settings) -> str:
+    """The value in force of the setting of that name, for messages."""
+    value = getattr(settings, FIELDS[name].name)
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "not set"
     return str(value)
 
 

@@ -67,6 +67,11 @@ class Sensor:
         """Whether from now on what a primary waits since its own group has used up its CPU time is
         left out of the harm that the sensor tells; at first it is not."""
 
+    def mind_affinity(self, minds: bool) -> None:
+        """Whether from now on what runs on CPUs that a primary's task may not use is left out of
+        the harm that the sensor tells; at first it is not, nor is it to be where lending is what
+        takes them from it."""
+
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
         it cannot tell."""

@@ -38,6 +38,7 @@ class TargetSet:
         self._resolve = resolve
         self._stop_polling = stop_polling
         self._unusable: set[str] = set()
+        self._asked_as: dict[str, str] = {}
         self.primaries: list[Target] = []
         self.elastic: Target | None = None
 
@@ -45,6 +46,10 @@ class TargetSet:
     def may_change(self) -> bool:
         """Whether primaries may come and go."""
         return any(map(is_pattern, self._patterns))
+
+    def asked_as(self, name: str) -> str:
+        """What the settings call the primary of that name: a unit or a pattern stands for it."""
+        return self._asked_as.get(name, name)
 
     def all(self) -> list[Target]:
         """All there are now."""
@@ -102,10 +107,12 @@ class TargetSet:
 
     def _present(self) -> list[Target]:
         found, why = [], "is it running, and called so?"
+        self._asked_as = {}
         for pattern in self._patterns:
             for spec in expand(pattern, self._tree):
                 try:
                     found.append(self._resolve(spec))
+                    self._asked_as.setdefault(str(spec), str(pattern))
                 except TargetError as error:
                     if not is_pattern(pattern):
                         raise

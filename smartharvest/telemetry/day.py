@@ -96,13 +96,17 @@ class BudgetDay:
     """By quantile, by what part it was longer; the most in the next."""
     most: dict[str, float] = field(default_factory=dict)
 
+    known: dict[str, int] = field(default_factory=dict)
+    """Minutes that had enough tasks to tell."""
+
     def add(self, protect: float, longer: Mapping[str, float]) -> None:
         self.protect = protect
         self.minutes += 1
-        self.beyond += any(part > protect for part in longer.values())
+        self.beyond += any(part >= protect for part in longer.values())
         for key, part in longer.items():
+            self.known[key] = self.known.get(key, 0) + 1
             before = self.mean.get(key, 0.0)
-            self.mean[key] = before + (part - before) / self.minutes
+            self.mean[key] = before + (part - before) / self.known[key]
             self.most[key] = max(part, self.most.get(key, 0.0))
 
 
@@ -268,14 +272,10 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
 
 
 def _note_budget(day: Day, record: Mapping[str, Any]) -> None:
-    protect, *longer = (_part(record.get(key)) for key in ("protect", *QUANTILES))
-    if not protect or None in longer:  # too few tasks to tell, or nobody knows what
-        return
-    kept = day.budgets.setdefault(str(record.get("primary")), BudgetDay())
-    kept.add(
-        protect,
-        {key: part for key, part in zip(QUANTILES, longer, strict=True) if part is not None},
-    )
+    protect, parts = _part(record.get("protect")), {q: _part(record.get(q)) for q in QUANTILES}
+    longer = {q: part for q, part in parts.items() if part is not None}
+    if protect and longer:
+        day.budgets.setdefault(str(record.get("primary")), BudgetDay()).add(protect, longer)
 
 
 def _part(value: object) -> float | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from smartharvest.printable import counted, printable, spoken_span
 from smartharvest.telemetry.day import Bin, BudgetDay, Day, GroupDay
+from smartharvest.telemetry.verdict import percent
 
 _STYLE = """
 :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--quiet:#59636e;--line:#d5d9de;
@@ -154,7 +155,7 @@ def _budgets(day: Day) -> list[str]:
     return [
         f"By lending {name} took longer in the mean minute: "
         + ", ".join(f"{key.upper()} +{part:.1%}" for key, part in kept.mean.items())
-        + f"; {_beyond(kept)} the budget of {kept.protect:.0%}."
+        + f"; {_beyond(kept)} the budget of {percent(kept.protect)}."
         for name, kept in day.budgets.items()
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smartharvest.algorithm.harm import in_words
-from smartharvest.telemetry.verdict import spent_in_words
+from smartharvest.telemetry.verdict import percent, spent_in_words
 
 Record = Mapping[str, Any]
 
@@ -58,7 +58,7 @@ def _harm(record: Record) -> str:
 def budget_words(record: Record) -> str:
     """What lending has cost one primary in a minute, and its budget."""
     try:
-        return f"{spent_in_words(record)}; the budget is {record['protect']:.0%}"
+        return f"{spent_in_words(record)}; the budget is {percent(record['protect'])}"
     except (KeyError, TypeError, ValueError):
         return "not readable"
 

@@ -60,7 +60,9 @@ def kept_budget(seen: Status) -> Mapping[str, Mapping[str, Any]] | None:
     """The budgets that the policy itself keeps, by primary, in place of the long-term safeguard's;
     None: it keeps none, or cannot tell now."""
     kept = seen.get("budget")
-    return kept if isinstance(kept, Mapping) and kept else None
+    if not isinstance(kept, Mapping) or not any(_tells(one) for one in kept.values()):
+        return None
+    return kept
 
 
 def budget_used(seen: Status) -> float | None:
@@ -74,9 +76,9 @@ def budget_used(seen: Status) -> float | None:
 
 def spent_in_words(one: Mapping[str, Any]) -> str:
     """By how much one primary takes longer, as a phrase."""
-    known = [f"{q.upper()} +{one[q]:.1%}" for q in QUANTILES if one.get(q) is not None]
-    if not known:
+    if not _tells(one):
         return "too few tasks to tell"
+    known = [f"{q.upper()} +{one[q]:.1%}" for q in QUANTILES if one.get(q) is not None]
     rests, by_rests = one.get("rests"), one.get("by_rests")
     if rests and by_rests is not None:
         known.append(f"median {by_rests:+.1%} by {counted(rests, 'rest')}")
@@ -86,6 +88,15 @@ def spent_in_words(one: Mapping[str, Any]) -> str:
 def hit_most(kept: Mapping[str, Mapping[str, Any]]) -> str:
     """The primary that lending costs most, of budgets that are kept."""
     return max(kept, key=lambda name: _used(kept[name]))
+
+
+def _tells(one: Mapping[str, Any]) -> bool:
+    return any(one.get(q) is not None for q in QUANTILES)
+
+
+def percent(part: float) -> str:
+    """A budget, as it was written."""
+    return f"{part * 100:.3g}%"
 
 
 def _used(one: Mapping[str, Any]) -> float:
@@ -99,12 +110,12 @@ def harming(seen: Status) -> Verdict:
     if kept is None:
         return _waiting(seen)
     assert used is not None
-    level: Level = "bad" if used > 1 else "careful" if used > 0.5 else "good"
+    level: Level = "bad" if used >= 1 else "careful" if used >= 0.5 else "good"
     name = hit_most(kept)
     one = kept[name]
     text = (
         f"By lending {name} took longer in the last minute: {spent_in_words(one)}. "
-        f"The budget is {one['protect']:.0%}."
+        f"The budget is {percent(one['protect'])}."
     )
     return Verdict(_KEYS[level], level, text)
 

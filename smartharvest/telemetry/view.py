@@ -192,13 +192,13 @@ def _budget(seen: Mapping[str, Any], *, each: bool = False) -> list[Text]:
     if kept is None:
         return []
     told = {
-        name: f"{verdict.spent_in_words(one)}, of {one['protect']:.0%}"
+        name: f"{verdict.spent_in_words(one)}, of {verdict.percent(one['protect'])}"
         for name, one in kept.items()
     }
     if each:
         return [_line(f"budget      {name}: {words}") for name, words in told.items()]
     used = verdict.budget_used(seen) or 0.0
-    return [_line(f"budget      {told[verdict.hit_most(kept)]}", "yellow" if used > 1 else "")]
+    return [_line(f"budget      {told[verdict.hit_most(kept)]}", "yellow" if used >= 1 else "")]
 
 
 def _waits(waits: Mapping[str, Any]) -> str:

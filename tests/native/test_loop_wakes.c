@@ -77,6 +77,10 @@ static void test_only_tight_plans_ring_for_who_waits_and_sets_that_seldom_change
     sh_loop_post(&rig->loop, &plan);
     poll_busy(rig, 1);
     CHECK_EQ(sh_loop_alarm_level(&rig->loop), SH_SENSOR_DISARM);
+    plan.primary_cores = 0; /* no set: it follows demand */
+    sh_loop_post(&rig->loop, &plan);
+    poll_busy(rig, 1);
+    CHECK(sh_loop_alarm_level(&rig->loop) < SH_SENSOR_DISARM);
     drop(rig);
 }
 

@@ -7,6 +7,7 @@ takes longer than a command such as ``pause``.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from typing import cast
 
@@ -68,6 +69,7 @@ def make_policy(
     preempts: bool = False,
     protect: float = PROTECT,
     protect_of: tuple[ProtectOf, ...] = (),
+    asked_as: Callable[[str], str] = str,
     spares: tuple[int, ...] = (),
     freezes: bool = False,
     exclusive: bool = False,
@@ -77,9 +79,8 @@ def make_policy(
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
     prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect``,
-    ``protect_of``, ``spares``, ``freezes``, ``exclusive`` and ``smallest`` are for ``adaptive``
-    (PolicySettings).
-    Raises ConfigError for what is unknown or malformed.
+    ``protect_of``, ``asked_as``, ``spares``, ``freezes``, ``exclusive`` and ``smallest`` are for
+    ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or malformed.
     """
     name, number = _parsed(spec)
     settings = PolicySettings(
@@ -94,6 +95,7 @@ def make_policy(
         freezes,
         exclusive,
         protect_of,
+        asked_as,
         smallest,
     )
     module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Protocol, get_args, runtime_checkable
 
 from smartharvest.algorithm.harm import Durations
@@ -95,19 +95,13 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class ProtectOf:
-    """A budget of its own for the primaries that ``target`` names, which may be a pattern."""
+    """A budget of its own for the primaries that the user calls ``target``."""
 
     target: str
     share: float
 
     def __str__(self) -> str:
         return f"{self.target}={self.share * 100:.9g}%"
-
-    def is_of(self, name: str) -> bool:
-        """Whether it is for that primary; what a pattern has found is named by its whole path."""
-        kind, _, pattern = self.target.partition(":")
-        is_kind = name.startswith(f"{kind}:")
-        return fnmatchcase(name, self.target) or (is_kind and fnmatchcase(name, f"*/{pattern}"))
 
 
 PROTECT = 0.1
@@ -171,14 +165,17 @@ class PolicySettings:
     exclusive: bool = False
     """Whether the primary and the elastic group have no core in common."""
     protect_of: tuple[ProtectOf, ...] = ()
-    """The same for some primaries; the first that is of one counts."""
+    """The same for some primaries."""
+    asked_as: Callable[[str], str] = str
+    """What the user calls a primary of that name: a unit or a pattern stands for groups."""
     smallest: int = 0
     """Of ``exclusive`` alone: cores of the smallest set that the elastic group, which is frozen
     while nothing is lent, can be given; 0: it always has its minimum."""
 
     def protect_for(self, name: str) -> float:
         """The budget of that primary."""
-        return next((one.share for one in self.protect_of if one.is_of(name)), self.protect)
+        asked = self.asked_as(name)
+        return next((one.share for one in self.protect_of if one.target == asked), self.protect)
 
     def __post_init__(self) -> None:
         for key, value, known in (

@@ -117,4 +117,5 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     uint64_t sh_bpf_sensor_displacements(const sh_bpf_sensor *bpf)
     void sh_bpf_sensor_count_minimum(sh_bpf_sensor *bpf, int64_t now_ns, bint counts)
     void sh_bpf_sensor_excuse_caps(sh_bpf_sensor *bpf, bint excuses)
+    void sh_bpf_sensor_mind_affinity(sh_bpf_sensor *bpf, bint minds)
     void sh_bpf_sensor_tells(sh_bpf_sensor *bpf, sh_displacements *displacements)

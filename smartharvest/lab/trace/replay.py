@@ -84,18 +84,22 @@ def replay_policy(trace: TraceReader, spec: str, settings: Settings, cores: int)
     ``cores`` is what the primary has when nothing is lent. Raises ConfigError for invalid
     settings, and for a policy that acts on what no trace shows.
     """
+    _check(spec)
     return _Run(spec, settings, cores).play(trace)
+
+
+def _check(spec: str) -> None:
+    if spec == "adaptive":
+        raise ConfigError(
+            "policy: adaptive acts on what lending does to each task, which no trace shows; "
+            "simulate it, or replay adaptive-quiet"
+        )
 
 
 class _Run:
     """One policy on one recorded host."""
 
     def __init__(self, spec: str, settings: Settings, cores: int) -> None:
-        if spec == "adaptive":
-            raise ConfigError(
-                "policy: adaptive acts on what lending does to each task, which no trace shows; "
-                "simulate it, or replay adaptive-quiet"
-            )
         keep_idle = max(1, settings.keep_idle)
         if keep_idle > cores:
             raise ConfigError(
@@ -310,6 +314,8 @@ def replay(
     ``cores``: what the primary has when nothing is lent (None: what the trace says). ``progress``
     gets how many of all seconds are replayed; each policy replays them all.
     """
+    for spec in specs:
+        _check(spec)
     cores = trace.header.cores if cores is None else cores
 
     def watched(turn: int) -> Iterator[Stretch]:

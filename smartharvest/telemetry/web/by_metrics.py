@@ -13,7 +13,7 @@ import urllib.request
 from typing import Any
 
 from smartharvest.errors import ConfigError
-from smartharvest.telemetry import verdict
+from smartharvest.telemetry.verdict import QUANTILES
 from smartharvest.telemetry.web.sources import ANSWER_WITHIN_S, Silent
 
 _LONGEST = 4 << 20
@@ -54,6 +54,10 @@ class ByMetrics:
         return {"samples": {name: [value] for name, value in sample}, "decisions": []}
 
 
+_OF_EACH = ("longer_ratio", "protect_ratio")
+"""Metrics that are told apart by the primary, too."""
+
+
 def _fetch(url: str) -> bytes:
     with urllib.request.urlopen(url, timeout=ANSWER_WITHIN_S) as answer:
         data: bytes = answer.read(_LONGEST)
@@ -76,15 +80,10 @@ def read(text: str) -> tuple[Values, dict[str, str]]:
             if name == "agent_info":
                 info = dict(sample.labels)
             elif sample.name != name and len(labels) < 2 and "le" not in labels:
-                key = name, next(iter(labels.values()), "")
-                value = float(sample.value)
-                # Of several primaries the one that is hit most, and the strictest budget.
-                before = values.get(key, value)
-                if name == "longer_ratio":
-                    value = max(before, value)
-                elif name == "protect_ratio":
-                    value = min(before, value)
-                values[key] = value
+                label = next(iter(labels.values()), "")
+                if name in _OF_EACH:
+                    label = f"{sample.labels.get('primary', '')}\n{label}"
+                values[name, label] = float(sample.value)
     return values, info
 
 
@@ -129,7 +128,7 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
                                       in values.items() if metric == "give_backs_total"}},
         "waits": {"period": None if share is None else period, "unreadable": None,
                   "budget": value("harm_budget_ratio", otherwise=0.01)},
-        "budget": _budget(name, values, info),
+        "budget": _budget(values),
         "loop": {"scheduling": info.get("scheduling", "None"), "lateness_us": {"p99": 0.0},
                  "missed_polls": int(value("missed_polls_total"))},
         "agent": {"cpu": value("cpu_seconds_total") / seconds,
@@ -139,12 +138,20 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
     }  # fmt: skip
 
 
-def _budget(name: str, values: Values, info: dict[str, str]) -> dict[str, Any] | None:
-    """The budget that the policy keeps; of several primaries as if they were one."""
-    if ("protect_ratio", "") not in values:
-        return None
-    spent = {key: values.get(("longer_ratio", q)) for key, q in verdict.QUANTILES.items()}
-    return {info.get("primary", name): {"protect": values["protect_ratio", ""], **spent}}
+def _budget(values: Values) -> dict[str, Any] | None:
+    """The budgets that the policy keeps, by primary; None: it keeps none."""
+    budgets = {
+        label.partition("\n")[0]: share
+        for (metric, label), share in values.items()
+        if metric == "protect_ratio"
+    }
+    return {
+        name: {
+            "protect": share,
+            **{key: values.get(("longer_ratio", f"{name}\n{q}")) for key, q in QUANTILES.items()},
+        }
+        for name, share in budgets.items()
+    } or None
 
 
 _OF_GROUPS = {

@@ -177,26 +177,23 @@ def _promises(capacity: Mapping[str, Any] | None) -> list[Row]:
 
 
 def _waits(status: Mapping[str, Any]) -> list[Row]:
-    waits = status["waits"]
+    waits, kept = status["waits"], verdict.kept_budget(status) or {}
     period = waits["period"]
+    longer = [
+        (
+            f"Longer by lending: {name}",
+            f"{verdict.spent_in_words(one)}, of {verdict.percent(one['protect'])}",
+        )
+        for name, one in kept.items()
+    ]
     if waits["unreadable"] or period is None:
-        return [("Waits", str(waits["unreadable"] or "not judged yet"))]
+        return [("Waits", str(waits["unreadable"] or "not judged yet")), *longer]
     found = [
         ("Dispatches in the last period", f"{period['dispatches']:,}"),
         ("Waited too long", str(period["long_waits"])),
         ("Of these, possibly by lending", str(period["blamed"])),
     ]
-    kept = verdict.kept_budget(status)
-    if kept is None:
-        found.append(("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"))
-    else:
-        found += [
-            (
-                f"Longer by lending: {name}",
-                f"{verdict.spent_in_words(one)}, of {one['protect']:.0%}",
-            )
-            for name, one in kept.items()
-        ]
+    found += longer or [("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches")]
     found += [
         (f"Wait, {name}", spoken_wait(period[key]))
         for name, key in (

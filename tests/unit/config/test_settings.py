@@ -120,6 +120,16 @@ SWITCHES = (
 )
 
 
+def test_a_budget_of_its_own_is_for_a_primary_of_the_agent() -> None:
+    flags = {"primary": ("cgroup:web", "cgroup:api-*"), "protect_of": ("cgroup:api-*=20%",)}
+    assert load_settings(flags).protect_of == (ProtectOf("cgroup:api-*", 0.2),)
+    with pytest.raises(ConfigError, match=r"protect_of: cgroup:wb is no primary here; write it"):
+        load_settings(flags | {"protect_of": ("cgroup:wb=5%",)})
+    for wrong in ("5%", "cgroup:web", "cgroup:web=", "web=5%", "cgroup:web=0%"):
+        with pytest.raises(ConfigError, match=r"protect.of: "):
+            load_settings(flags | {"protect_of": (wrong,)})
+
+
 def in_file(name: str, value: str, spelled: str | None = None) -> str:
     """The setting ``name`` where it belongs in a configuration file."""
     section = "[expert]\n" if FIELDS[name].metadata["expert"] else ""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from smartharvest.algorithm.policy.base import ProtectOf
+from smartharvest.algorithm.policy.base import PolicySettings, ProtectOf
 from tests.unit.algorithm.policy.sharing_host import ALL, AWFUL, Host, harmless, hurt_by
 
 EVERYWHERE_HURTS = hurt_by("everywhere", how=AWFUL)
@@ -120,25 +120,22 @@ def test_each_may_have_a_budget_of_its_own() -> None:
     hurts = hurt_by("everywhere", how=little)
     lenient = watched(Host(hurts, hurts), "cgroup:web", "cgroup:api")
     assert lenient.run(30) == "everywhere"
-    strict = (ProtectOf("cgroup:a*", 0.01),)
+    strict = (ProtectOf("cgroup:api", 0.01),)
     careful = watched(Host(hurts, hurts, protect_of=strict), "cgroup:web", "cgroup:api")
     assert careful.run(30) != "everywhere"
     kept = careful.policy.budget
     assert kept is not None
     assert [one.protect for one in kept.values()] == [0.1, 0.01]
-    assert careful.policy.conditions["protect_of"] == ["cgroup:a*=1%"]
+    assert careful.policy.conditions["protect_of"] == ["cgroup:api=1%"]
     assert "protect_of" not in lenient.policy.conditions
 
 
-@pytest.mark.parametrize(
-    ("target", "name", "fits"),
-    [
-        ("cgroup:web", "cgroup:web", True),
-        ("cgroup:web", "cgroup:web2", False),
-        ("cgroup:web-*", "cgroup:/sys/fs/cgroup/cpuset/web-1", True),
-        ("cgroup:web-*", "systemd:web-1.service", False),
-        ("systemd:web.service", "systemd:web.service", True),
-    ],
-)
-def test_a_budget_is_of_whom_its_target_names(target: str, name: str, fits: bool) -> None:
-    assert ProtectOf(target, 0.05).is_of(name) is fits
+def test_a_budget_is_of_whom_the_user_calls_so() -> None:
+    group = "cgroup:/sys/fs/cgroup/system.slice/web.service"
+    of = PolicySettings(
+        8,
+        protect_of=(ProtectOf("systemd:web.service", 0.05),),
+        asked_as=lambda name: "systemd:web.service" if name == group else name,
+    )
+    assert of.protect_for(group) == 0.05
+    assert of.protect_for("cgroup:web.service") == 0.1

@@ -354,6 +354,9 @@ def test_a_policy_that_keeps_a_budget_is_held_against_that_whatever_waits_say() 
     assert "median -2.0% by 4 rests. The budget is 10%." in text
     seen = describe(status(budget=kept_budget(p50=None, p95=None, p99=None)), None)
     assert seen["budget_used"] == pytest.approx(0.15)
+    nobody = kept_budget()["cgroup:api"] | {"p50": None, "p95": None, "p99": None}
+    unknown = status(waits=waiting, budget={"cgroup:web": nobody})
+    assert harming(unknown).text.startswith("50.00% of the primary's waits")
     said = "too few tasks to tell, of 10%"
     assert ["Longer by lending: cgroup:web", said] in seen["waits"]
     assert describe(status(), None)["budget_used"] == pytest.approx(1.0)  # the safeguard's
@@ -363,7 +366,10 @@ def test_a_budget_that_an_agent_elsewhere_keeps_is_shown_by_its_metrics() -> Non
     pytest.importorskip("prometheus_client")
     from smartharvest.telemetry.web.by_metrics import read, status_of
 
-    here = status(budget=kept_budget(p99=0.12))
+    several = kept_budget(p99=0.12)
+    several["cgroup:api"]["p99"] = 0.15  # longer, and within its own
+    here = status(budget=several)
     far = status_of("http://far/metrics", *read(textfile([here], 0, 0)))
     assert describe(far, None)["budget_used"] == pytest.approx(1.2)
-    assert harming(far).key == harming(here).key == "over"
+    assert harming(far).text == harming(here).text
+    assert harming(far).key == "over"
