@@ -52,6 +52,9 @@ _TERMINAL = (
 _DRAWN = "Boolean(document.querySelector('h1, pre'))"
 
 
+SPENT = {"protect": 0.1, "p50": 0.004, "p95": 0.019, "p99": 0.032, "rests": 4, "by_rests": 0.021}
+
+
 def _group(name: str, cores: int, mean: float, **more: Any) -> dict[str, Any]:
     return {
         "name": name, "target": f"cgroup:{name}", "cores": cores, "mean_cores": mean, "due": cores,
@@ -152,7 +155,8 @@ class MadeUp:
                               ({"idle": "4-14"} if self._ill else
                                {"idle": "4-6", "elastic": "7-14"})},
             "sensor": {"name": "bpf", "reason": "", "failed": []},
-            "policy": {"name": "smartharvest", "lessons": 3_590_120, "fallbacks": []},
+            "policy": {"name": "adaptive", "lessons": 3_590_120, "fallbacks": []},
+            "budget": None if self._ill else {"cgroup:web": SPENT},
             "harvested": {"now": lent, "mean": 8.3}, "busy": {"peak": 4}, "demand": {"peak": 5},
             "decision": {"primary_cores": TOTAL - 9, "reason": "predicted"},
             "safeguards": {"short_term": 214, "long_term": 1, "resting_s": 0.0,
@@ -172,9 +176,9 @@ class MadeUp:
 
 def logged_day() -> Iterator[dict[str, Any]]:
     """The audit log of a day: an agent is killed at 5:20, another starts, and is paused once."""
-    chance = random.Random(7)
+    chance, spent = random.Random(7), random.Random(8)
     started = {
-        "kind": "started", "policy": "smartharvest", "primary": ["cgroup:web"],
+        "kind": "started", "policy": "adaptive", "primary": ["cgroup:web"],
         "elastic": "cgroup:batch", "pool": "0-15", "dry_run": False, "budget": 0.01,
     }  # fmt: skip
     drift = 0.0
@@ -203,6 +207,9 @@ def logged_day() -> Iterator[dict[str, Any]]:
         if tenth % 6 == 0:
             used = {"cgroup:web": 60 * mean, "cgroup:batch": 57 * (lent + 1)}
             yield {"t": at_s + 10, "kind": "usage", "s": 60, "core_seconds": used}
+            p99 = 0.0 if paused else spent.lognormvariate(math.log(0.03), 0.5)
+            longer = {"p50": p99 / 8, "p95": p99 / 2, "p99": p99}
+            yield {"t": at_s + 10, "kind": "budget", "primary": "cgroup:web"} | SPENT | longer
         if tenth == 5400:
             yield {"t": at_s, "kind": "warning", "text": "the sensor lost 12 events"}
 

@@ -85,7 +85,8 @@ SH-T15 is nothing that Linux writes there
 SH-T16 has no freezer
 SH-T17 and cpugroups would empty them
 SH-T18 ; use --mechanism | cannot place exclusively | cannot freeze | needs a real host |
-    is not under cpu.idle | acts on events and on how long tasks wait
+    is not under cpu.idle | acts on events and on how long tasks wait |
+    which no trace shows
 SH-T19 mechanism: strict:
 SH-T20 has tasks and is none of the elastic groups |
     itself, and only what is in one of its elastic groups

@@ -72,7 +72,7 @@ function draw() {
   if (!agent.verdicts) return;
   const used = agent.budget_used, ill = agent.complaints.length;
   answer("earning", agent.verdicts.earning, String(agent.lent), `of ${agent.total} cores lent now, ${agent.mean.toFixed(2)} on average.`);
-  answer("harming", agent.verdicts.harming, used === null ? "?" : `${(used * 100).toFixed(0)} % of the budget`, agent.verdicts.harming.text);
+  answer("harming", agent.verdicts.harming, used === null ? "?" : `${(used * 100).toFixed(0)} %`, `${used === null ? "" : "of the budget. "}${agent.verdicts.harming.text}`);
   answer("health", agent.verdicts.health, ill ? `${ill} warning${ill > 1 ? "s" : ""}` : "Yes", agent.verdicts.health.text);
   answer("why", agent.verdicts.why, WORDS[agent.verdicts.why.key] || agent.verdicts.why.key, agent.verdicts.why.text);
   drawCpus(agent.cpus);
