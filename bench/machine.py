@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import time
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Self
@@ -22,7 +23,7 @@ from smartharvest.lab.demo.groups import why_not_here
 def describe() -> Figures:
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "commit": _commit(),
+        "commit": commit(),
         "cpu_model": cpu_model(),
         "cpus": len(online_cpus()),
         "kernel": platform.release(),
@@ -35,7 +36,8 @@ def describe() -> Figures:
     }
 
 
-def _commit() -> str | None:
+@cache
+def commit() -> str | None:
     """The checkout that is measured; None outside of one."""
     try:
         asked = subprocess.run(

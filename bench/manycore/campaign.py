@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.machine import cpu_model
+from bench.machine import commit, cpu_model
 from bench.manycore import samples
 from bench.manycore.disk import MODULE, ready
 from bench.manycore.guest import Guest, GuestEndedError, Shape, booted
@@ -259,6 +259,7 @@ def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str,
     shape = campaign.shape
     return {
         "host": cpu_model(),
+        "commit": commit(),
         "kernel": campaign.booted,
         "cpus": shape.cpus,
         "dilation": shape.dilation,
