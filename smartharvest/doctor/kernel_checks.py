@@ -285,7 +285,7 @@ def check_waking(
 
 def check_wake_up_placement(host: Host) -> Iterator[Finding]:
     """Whether a patch has this kernel wake tasks on busy CPUs while others are idle."""
-    why = "the primary's tasks wait for each other beside idle CPUs, whatever is lent"
+    why = "tasks of the primary then wait for each other while CPUs are idle, lent or not"
     parameter = kernels.wakes_on_busy_cpus(host.read("/proc/cmdline") or "")
     if parameter is None:
         said = "no patch is known to wake tasks on busy CPUs"

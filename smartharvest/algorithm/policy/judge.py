@@ -22,9 +22,10 @@ MARGINAL = 2.0
 
 
 class Judge:
-    """Of how ``cores``, which may be ``few``, are shared with primaries whose P50 and P99 may
-    become longer by the share that ``protect`` tells of each by its name; they ``meet`` the elastic
-    group on a core, or do not.
+    """Of how ``cores``, which may be ``few``, are shared with primaries.
+
+    Each may have its P50, P95 and P99 longer by a share; ``protect`` gives it for the primary's
+    name. They ``meet`` the elastic group on a core, or do not.
 
     It knows no primary before ``watch``, and then finds nothing too dear.
     """

@@ -55,7 +55,7 @@ class ByMetrics:
 
 
 _OF_EACH = ("longer_ratio", "protect_ratio")
-"""Metrics that are told apart by the primary, too."""
+"""Metrics of which each primary has its own."""
 
 
 def _fetch(url: str) -> bytes:
