@@ -142,6 +142,12 @@ def starts_agents_of_its_own(scene: Scene) -> None:
     assert ask(_state_socket(scene), "resume", {})["paused"] is False
 
 
+def _words(pid: str) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
 @attempt
 def calls_a_process_a_machine(scene: Scene) -> None:
     program = scene.open / "qemu-system-x86_64"
@@ -153,7 +159,7 @@ def calls_a_process_a_machine(scene: Scene) -> None:
 
     def is_there() -> bool:
         return any(
-            tasks.name(int(one)) == "qemu-system-x86"
+            tasks.name(int(one)) == "qemu-system-x86" and _words(one)  # which come after the name
             for one in os.listdir("/proc")
             if one.isdigit()
         )

@@ -121,12 +121,14 @@ def test_without_the_right_to_note_it_an_agent_goes_on(
 def guardian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[bytes]]:
     """A process with the command line of a guardian, as its agent starts it."""
     monkeypatch.undo()  # the real search
-    code = "import time; time.sleep(600)"
+    code = "import time; print(flush=True); time.sleep(600)"
     words = ["smartharvest.guardian", f"{tmp_path}/agent-1.journal", "", "1"]
-    process = subprocess.Popen([sys.executable, "-c", code, "-m", *words])
-    yield process
-    process.kill()
-    process.wait()
+    command = [sys.executable, "-c", code, "-m", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.readline()  # execve(2) lets its parent go on before /proc tells the words
+        yield process
+        process.kill()
 
 
 def test_a_guardian_names_its_journal(tmp_path: Path, guardian: subprocess.Popen[bytes]) -> None:
