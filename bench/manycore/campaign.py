@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 import time
@@ -15,6 +16,7 @@ from bench.machine import commit, cpu_model
 from bench.manycore import samples
 from bench.manycore.disk import MODULE, ready
 from bench.manycore.guest import Guest, GuestEndedError, Shape, booted
+from bench.manycore.interpreter import piece_ms
 from bench.manycore.plan import Experiment, Step, next_round, rounds_of
 from bench.probe import load_ns
 from bench.progress import clock
@@ -160,6 +162,7 @@ def run(campaign: Campaign, say: Say) -> int:
     The experiments take turns, a round each, so that whatever time there is serves all of them; a
     guest that crashes costs its round, and what agents have learned in it.
     """
+    _host_piece_ms()  # before a guest takes the host
     began_s = time.monotonic()
     ends_s = began_s + campaign.budget_s
     added = failures = 0
@@ -272,8 +275,14 @@ def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str,
         "at": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
         "learned_s": step.condition.learns_s,
         "load_ns": rounded(load_ns()),
+        "host_python_ms": rounded(_host_piece_ms()),
         **result,
     }
+
+
+@functools.cache
+def _host_piece_ms() -> float:
+    return piece_ms()
 
 
 def to_terminal(line: str) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.compiling import build_program
+from bench.manycore.interpreter import piece_ms
 from bench.manycore.plan import CONDITIONS, QUEUE, TASKS_TOO
 from bench.real.conditions import Condition
 from smartharvest.host.target.spec import TargetSpec
@@ -338,6 +339,8 @@ def main() -> None:
     with demo_groups() as groups:
         servers = {QUEUE: Server(groups, host, cpus)}
         seconds: dict[str, Server] = {}
+        with host.slow_time():
+            python_ms = piece_ms()
         host.tell(**servers[QUEUE].calibrated)
         while asked := json.loads(host.line()):
             try:
@@ -351,7 +354,7 @@ def main() -> None:
                 if kind not in units:
                     units[kind] = unit_of(groups, host, kind)
                 result = measure(groups, host, server, asked, seconds.get(name))
-                host.tell(result={**result, "unit": units[kind]})
+                host.tell(result={**result, "unit": units[kind], "python_ms": python_ms})
             except Exception as error:
                 traceback.print_exc()
                 host.tell(failed=f"{type(error).__name__}: {error}")

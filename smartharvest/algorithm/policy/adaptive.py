@@ -454,6 +454,8 @@ class Adaptive:
         self._explain()
 
     def _note_moves(self, seen: Dispatches) -> None:
+        if not self.way.moves:
+            return  # what moves in its first period is of the way before
         moving = sum(ns * count for ns, count in seen.moves) / seen.period_ns
         self._records[self._now].note_moving(moving)
 
@@ -513,7 +515,7 @@ class Adaptive:
         why = self._held_rests.end(self._held, self._records[self._held], self._judge.meters)
         self._rest_later()
         if why:
-            self._leave(why, by_little=False)
+            self._leave(why, by_little=False, by_rests=True)
         else:
             self._explain()
 
@@ -606,12 +608,14 @@ class Adaptive:
         why: str,
         *,
         by_little: bool | None = None,
+        by_rests: bool = False,
         is_worthless: bool = False,
         moved: bool = False,
     ) -> None:
         """For what is more careful and was fine; whether it is left ``by_little`` is judged by
-        waits unless it is known. What is worthless now may be worth much under another load, and
-        says nothing of bolder ways; what ``moved`` too much says nothing of those that do not."""
+        waits unless it is known. What is left ``by_rests`` may say something of more careful ways,
+        too. What is worthless now may be worth much under another load, and says nothing of bolder
+        ways; what ``moved`` too much says nothing of those that do not."""
         way, record = self._now, self._records[self._now]
         was_held = way == self._held
         self._judge.note_left(way)
@@ -633,6 +637,8 @@ class Adaptive:
                 self._records[bolder].retry_at = max(
                     self._records[bolder].retry_at, record.retry_at + 1
                 )
+        if by_rests:
+            self._put_off_parts(way)
         short = self._ways[way].short
         self._why = f", since with {short} {why}; it is tried again after {retry // 10} s"
         follows = self._held
@@ -648,6 +654,17 @@ class Adaptive:
             self._rest_later()
         self._unjudged += disaster
         self._explain()
+
+    def _put_off_parts(self, way: int) -> None:
+        """As long as this way, which is left: those that lend less of it, and would be too dear if
+        each core cost what they do in it. The most careful one is due first."""
+        given = self._total - self._ways[way].kept
+        for less in range(way + 1, self._nothing):
+            record, one = self._records[less], self._ways[less]
+            share = (self._total - one.kept) / given
+            if one.kind == "part" and not record.fine and self._judge.expects(way, share):
+                due = self._records[way].retry_at - (less - way)
+                record.retry_at = max(record.retry_at, due)
 
     def _step_down(self, way: int) -> int:
         """What follows a way that was held: what is held now, or where that is nothing and the way

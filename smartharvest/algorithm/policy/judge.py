@@ -113,6 +113,11 @@ class Judge:
                     return False
         return True
 
+    def expects(self, way: int, share: float) -> bool:
+        """Whether so large a share of what rests tell of that way would be too dear."""
+        found = ((meter.slowdowns.get(way), meter.protect) for meter in self.meters)
+        return any(one is not None and share * one.mean > protect for one, protect in found)
+
     @property
     def is_disaster(self) -> bool:
         return any(meter.last().is_disaster(meter.protect) for meter in self.meters)

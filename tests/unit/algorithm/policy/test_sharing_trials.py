@@ -73,6 +73,13 @@ def test_what_its_moves_were_too_dear_for_puts_off_what_moves() -> None:
     assert host.run(200) == "everywhere"
 
 
+def test_what_the_way_before_has_moved_is_not_held_against_one_that_moves_nothing() -> None:
+    host = Host(harmless, total=7)
+    host.moves = {"everywhere": ((100_000, 5_000),)}  # as in its first period
+    assert host.run(60) == "everywhere"
+    assert host.periods[30:].count("everywhere") > 0.9 * len(host.periods[30:])
+
+
 def test_what_moves_took_once_fails_no_later_trial() -> None:
     host = Host(hurt_by("everywhere", "part"))
     host.moves = dict.fromkeys(("wait", "buffer", "prediction"), ((100_000, 5_000),))
