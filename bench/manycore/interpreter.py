@@ -1,5 +1,8 @@
-"""How long a fixed piece of Python takes: how much slower an emulator makes an agent's control plane
-than the servers, whose work is calibrated to guest time."""
+"""How long a fixed piece of Python takes.
+
+It tells how much slower an emulator makes an agent's control plane than the servers, whose work is
+calibrated to guest time.
+"""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_a_round_begins_with_learning_and_its_slices_with_a_short_warm_up(
         "alone": 0.0,
         "adaptive": ADAPTIVE.learns_s,
     }
-    assert all(one["load_ns"] > 0 for one in rows)
+    assert all(one["load_ns"] > 0 and one["host_python_ms"] > 0 for one in rows)
 
 
 class Refuses(Answers):
