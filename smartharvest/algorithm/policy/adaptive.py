@@ -72,7 +72,7 @@ MOST_MOVING = 0.01
 """Of a core for each of the total: more than that moving cores may not take."""
 SETTLED_PERIODS = 30
 """A way without a move that was held for so long is looked at less often."""
-WORTH_PERIODS = 30
+WORTH_PERIODS = 10
 """A way that moves cores was held for so long before it is to be worth its moves: to lend"""
 LEAST_LENT = 0.1
 """... so many cores in the mean, and if it follows demand as many as the batch mostly has of a set
