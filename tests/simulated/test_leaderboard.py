@@ -101,6 +101,21 @@ def test_the_recommended_policy_keeps_its_promise_where_it_was_not_tuned() -> No
         assert ours.calibrated_of_instant > 0.7  # three quarters is missed by a hundredth
 
 
+@pytest.mark.slow
+def test_the_default_policy_keeps_its_promise_where_it_was_not_tuned() -> None:
+    rows = run_leaderboard(
+        ["adaptive"],
+        [*WORKLOADS, *HELD_OUT],
+        ["cpu-idle", "cpu-idle-kernel", "ipi", "linux"],
+        seeds=[201],
+        seconds=30.0,
+        processes=2,
+    )
+    for ours in standings(rows):
+        assert ours.within_10_percent == ours.workloads
+        assert ours.calibrated_of_instant > 0.75
+
+
 def test_the_command_prints_the_board_as_json() -> None:
     outcome = smartharvest_here(
         *("simulate", "--policies", "no-harvest,instant", "--workloads", "moses"),
