@@ -376,7 +376,9 @@ def test_a_way_that_lends_none_puts_off_no_bolder_one() -> None:
     host.run(40)
     assert "no more than 0.00 cores are lent" in host.policy.explanation
     failed, again = host.begun("everywhere")
-    assert 0 <= again - failed - (RETRY_PERIODS + 1) <= REST_PERIODS  # it may be due in a rest
+    due = failed + RETRY_PERIODS + 1
+    assert due <= again <= due + REST_PERIODS
+    assert set(host.periods[due : again - 1]) <= {"nothing"}  # a rest
     assert again < host.begun("prediction")[1]
 
 
