@@ -207,8 +207,8 @@ real-programs: build
 		|| echo "careful: scikit-learn is missing and cannot be installed: what needs it is skipped" >&2
 
 .PHONY: bench-real
-bench-real: real-programs ## Real servers and batches under every condition, 21 minutes (root, apt)
-	@$(BIN)/python -m bench.real --out bench/results/real.json >/dev/null
+bench-real: real-programs ## Real servers and batches under every condition, 21 MINUTES; 92 give each row 20 s of traffic (root, apt)
+	@$(BIN)/python -m bench.real $(if $(MINUTES),--minutes $(MINUTES)) --out bench/results/real.json >/dev/null
 	@$(BIN)/python -m bench page
 
 .PHONY: bench-ablations

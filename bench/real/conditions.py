@@ -114,8 +114,8 @@ class Experiment:
     a window without a moment at which two CPUs are busy is rare, and two are all there are."""
     rows: tuple[str, ...] = ()
     """Names of the conditions; empty for all."""
-    weight: float = 1.0
-    """Its part of the time that all have."""
+    weight: float = 1.2
+    """Its part of the time that all have: with more rows more, so that each has as much traffic."""
 
 
 CASE = (
@@ -133,7 +133,7 @@ EXPERIMENTS = (
         0.30,
         "A batch of forks, page faults and files, most of it inside the kernel, which gives way "
         "later than user code.",
-        weight=2.0,
+        weight=1.6,
     ),
     Experiment(
         "search-sort-40",
@@ -142,7 +142,7 @@ EXPERIMENTS = (
         0.40,
         "Queries take hundreds of microseconds; the batch sorts files. Both need caches and memory "
         "bandwidth.",
-        weight=2.0,
+        weight=1.6,
     ),
     Experiment(
         "digits-regression-30",
@@ -151,7 +151,7 @@ EXPERIMENTS = (
         0.30,
         "The primary infers in Python processes; the batch trains with linear algebra.",
         rows=(*CASE, "nice 19", "fixed-buffer:1", "prev-peak", "sensing only"),
-        weight=1.5,
+        weight=1.45,
     ),
     Experiment(
         "memcached-bully-10",
@@ -180,7 +180,7 @@ EXPERIMENTS = (
         "The load goes from middle to a quarter of that and to double, as in the paper's Table 2.",
         shape=(1.0, 0.25, 2.0),
         rows=(*CASE, "sensing only"),
-        weight=1.5,
+        weight=1.25,
     ),
     Experiment(
         "search-stream-40",
