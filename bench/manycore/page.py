@@ -70,8 +70,8 @@ LIMITS = """
   kernel runs with `mitigations=off`.
 - A virtual CPU has its share in slots: nothing shorter than a round of slots can be seen.
 - The agent's control plane is Python, which an emulator slows more than a server's loop, which is
-  calibrated: a fixed piece took 15.1 ms of a guest's CPU time at D = 20 and 3.4 ms on its host. So
-  rows with an agent are worse than on a real machine, at D = 20 more than at D = 100.
+  calibrated{python}.
+  So rows with an agent are worse than on a real machine, at D = 20 more than at D = 100.
 - In rows with a † its guardian was Python, too: a turn, in real time, took 17 ms of a guest's time
   at D = 20, and who woke on its CPU meanwhile waited. Since then it looks at a healthy agent in C.
 - With several threads emulation and a kernel that patches itself do not always agree: a guest that
@@ -182,7 +182,7 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
             if key.in_steps
         }
     )
-    lines.append(LIMITS)
+    lines.append(LIMITS.format(python=_python_times(samples)))
     hosts = sorted({one["host"] for one in samples})
     lines.append(
         f"{'All was measured on ' if hosts else 'Nothing was measured'}"
@@ -190,6 +190,25 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
         "`make manycore-page` writes this page."
     )
     return "\n".join(lines) + "\n"
+
+
+def _python_times(samples: Sequence[Mapping[str, Any]]) -> str:
+    """How long the same piece of Python took in each boot that has measured it."""
+    times = dict.fromkeys(
+        (one["dilation"], one["python_ms"], one["host_python_ms"])
+        for one in samples
+        if "python_ms" in one
+    )
+    if not times:
+        return ""
+    each = (
+        f"{guest:.1f} and {host:.1f} ms at D = {dilation:g}"
+        for dilation, guest, host in sorted(times)
+    )
+    return (
+        "\n  (what a fixed piece took of a guest's CPU time and of its host's, by boot: "
+        f"{', '.join(each)})"
+    )
 
 
 def _answer(found: Mapping[Measured, Row]) -> Iterator[str]:

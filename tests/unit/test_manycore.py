@@ -233,6 +233,14 @@ def test_a_row_says_what_loads_took_on_the_host_if_that_was_measured() -> None:
     assert "| load ns |" not in page(MEASURED, [])
 
 
+def test_the_page_says_how_slow_python_is_in_each_boot_that_has_measured_it() -> None:
+    boots = [{"python_ms": 15.1, "host_python_ms": 3.4}, {"python_ms": 26.5, "host_python_ms": 3.5}]
+    of_boots = [[one | times for one in MEASURED] for times in boots]
+    text = " ".join(page([row for rows in of_boots for row in rows], []).split())
+    assert text.count(f"by boot: 15.1 and 3.4 ms at D = {D:g}, 26.5 and 3.5 ms at D = {D:g})") == 1
+    assert "a fixed piece took" not in page(MEASURED, [])
+
+
 def test_work_is_in_the_cores_of_the_host_that_did_it() -> None:
     faster = [{**one, "unit": 300.0, "units": 3 * one["units"]} for one in MEASURED[10:]]
     (one,), (both,) = (tables(rows).values() for rows in (MEASURED, [*MEASURED[:10], *faster]))
