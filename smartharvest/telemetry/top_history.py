@@ -10,6 +10,7 @@ from typing import Any
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.telemetry import groups
+from smartharvest.telemetry.verdict import policy_words
 
 KEPT = 400
 """Updates; a wide terminal has fewer columns."""
@@ -59,6 +60,8 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     was, lends = before["harvested"]["now"], now["harvested"]["now"]
     if was != lends:
         why = (now["decision"] or {}).get("reason", "no window yet")
+        if policy_words(now):
+            why = now["policy"]["name"]
         found.append(f"lent {was} → {lends} ({why})")
     for key, name in (("short_term", "short-term"), ("long_term", "long-term")):
         more = now["safeguards"][key] - before["safeguards"][key]

@@ -189,8 +189,17 @@ def health(seen: Status) -> Verdict:
     return Verdict("ill", "careful", found[0] + more)
 
 
-LIMITS = ("held", "resting", "no window", "limit", "short-term", "stale", "demand", "nothing")
+LIMITS = (
+    *("held", "resting", "no window", "limit", "short-term", "stale"),
+    *("policy", "demand", "nothing"),
+)
 """Keys of ``why_not_more``."""
+
+
+def policy_words(seen: Status) -> str:
+    """Why the policy lends what it does; empty: it does not say, or a safeguard has decided."""
+    decided = seen["decision"] is not None and seen["decision"]["reason"] == "predicted"
+    return str(seen["policy"].get("explanation") or "") if decided else ""
 
 
 def why_not_more(seen: Status) -> Verdict:
@@ -214,6 +223,8 @@ def why_not_more(seen: Status) -> Verdict:
         return Verdict("stale", "careful", "The loop came too late to be trusted.")
     if lent >= total:
         return Verdict("nothing", "good", "Every core is lent.")
+    if why := policy_words(seen):
+        return Verdict("policy", "good", f"{why[0].upper()}{why[1:]}.")
     granted = decision["primary_cores"]
     return Verdict(
         "demand", "good",

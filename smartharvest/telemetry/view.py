@@ -33,7 +33,8 @@ def draw(
     total = cores["total"]
     decision = seen["decision"] or {"primary_cores": total, "reason": "no window yet"}
     lends_nothing = guards["lends_nothing_because"]
-    state = f"lends nothing: {lends_nothing}" if lends_nothing else decision["reason"]
+    chosen = verdict.policy_words(seen) or decision["reason"]
+    state = f"lends nothing: {lends_nothing}" if lends_nothing else chosen
     bar = max(8, min(40, width - 42))
     lines = [
         _line(f"smartharvest  agent {seen['pid']}  up {spoken_span(seen['seconds'])}", "bold"),
@@ -48,7 +49,7 @@ def draw(
         Text(),
         _gauge("busy", seen["busy"]["now"], total, bar, "red", f"peak {seen['busy']['peak']}"),
         _gauge("demand", seen["demand"]["peak"], total, bar, "magenta", "peak of the window"),
-        _gauge("granted", decision["primary_cores"], total, bar, "blue", "to the primary"),
+        _gauge("granted", decision["primary_cores"], total, bar, "blue", "to the primary alone"),
         _gauge(
             "buffer",
             max(0, total - seen["harvested"]["now"] - seen["busy"]["now"]),

@@ -54,6 +54,7 @@ class ByMetrics:
         return {"samples": {name: [value] for name, value in sample}, "decisions": []}
 
 
+_ASK = "its own status says why"
 _OF_EACH = ("longer_ratio", "protect_ratio")
 """Metrics of which each primary has its own."""
 
@@ -103,7 +104,7 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
         "long_waits": int(value("period_long_waits")),
         "blamed": round((share or 0.0) * dispatches),
     }
-    held = None if value("lending", otherwise=1.0) else "its own status says why"
+    held = None if value("lending", otherwise=1.0) else _ASK
     limit = next((key for (metric, key), on in values.items() if metric == "limited_by" and on), "")
     ill = int(value("complaints"))
     return {
@@ -114,7 +115,8 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
                   "max_harvest": int(value("harvested_cores")) if limit == "limit" else total},
         "sensor": {"name": info.get("sensor", "?"), "failed": []},
         "policy": {"name": info.get("policy", "?"), "fallbacks": [],
-                   "lessons": int(value("lessons_total"))},
+                   "lessons": int(value("lessons_total")),
+                   "explanation": _ASK if limit == "policy" else ""},
         "harvested": {"now": int(value("harvested_cores")),
                       "mean": value("harvested_core_seconds_total") / seconds},
         "busy": {"peak": int(value("busy_cores_peak"))},

@@ -174,6 +174,21 @@ def test_a_large_terminal_also_shows_a_time_axis_the_groups_and_each_cpu() -> No
     assert not any("╵" in line or line.startswith("cpu   ") for line in drawn(130, 24))
 
 
+def test_a_policy_that_says_why_it_lends_what_it_does_is_heard() -> None:
+    before = status()
+    policy = {**before["policy"], "name": "adaptive", "explanation": "the batch runs everywhere"}
+    (now,) = (line for line in drawn(policy=policy) if line.startswith("now"))
+    assert now == "now    the batch runs everywhere"
+    none_lent = {**before["harvested"], "now": 0}
+    later = status(policy=policy, harvested=none_lent)
+    assert "lent 1 → 0 (adaptive)" in changes(before, later)
+    guarded = {"primary_cores": 3, "reason": "short-term safeguard"}
+    (now,) = (x for x in drawn(policy=policy, decision=guarded) if x.startswith("now"))
+    assert now == "now    short-term safeguard"
+    later = status(policy=policy, harvested=none_lent, decision=guarded)
+    assert "lent 1 → 0 (short-term safeguard)" in changes(before, later)
+
+
 def test_what_changed_between_two_answers_is_an_event() -> None:
     before = status()
     guards = {**before["safeguards"], "short_term": 5, "lends_nothing_because": "paused"}

@@ -85,7 +85,7 @@ function draw() {
 
 const WORDS = {
   held: "Held", resting: "Resting", "no window": "Starting", limit: "Limit", "short-term": "Buffer ran out",
-  stale: "Late loop", demand: "Demand", nothing: "All lent",
+  stale: "Late loop", policy: "Policy", demand: "Demand", nothing: "All lent",
 };
 
 function answer(id, verdict, big, text) {

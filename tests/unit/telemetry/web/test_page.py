@@ -249,6 +249,18 @@ def test_an_agent_elsewhere_is_shown_by_its_metrics() -> None:
         ByMetrics("file:///etc/passwd")
 
 
+@pytest.mark.parametrize("far", [False, True])
+def test_why_not_more_is_in_the_policys_own_words_where_it_says_it(far: bool) -> None:
+    seen = status(policy={**status()["policy"], "explanation": "lends nothing yet"})
+    told = "Lends nothing yet."
+    if far:
+        pytest.importorskip("prometheus_client")
+        from smartharvest.telemetry.web.by_metrics import read, status_of
+
+        told, seen = "Its own status says why.", status_of("x", *read(textfile([seen], 0, 0)))
+    assert (why_not_more(seen).key, why_not_more(seen).text) == ("policy", told)
+
+
 def test_four_answers_for_one_look() -> None:
     well = status()
     assert (earning(well).key, health(well).key) == ("lending", "well")
@@ -266,6 +278,7 @@ def test_four_answers_for_one_look() -> None:
         ({"decision": {"primary_cores": 3, "reason": "stale window"}}, "stale"),
         ({"safeguards": {"lends_nothing_because": "paused", "resting_s": 0}}, "held"),
         ({"safeguards": {"lends_nothing_because": None, "resting_s": 4.0}}, "resting"),
+        ({"policy": {**status()["policy"], "explanation": "lends nothing yet"}}, "policy"),
     ],
 )
 def test_what_keeps_more_from_being_lent_has_a_key(changes: dict[str, Any], key: str) -> None:
