@@ -22,6 +22,7 @@ from PIL import Image
 from rich.console import Console
 
 from bench.chromium import Chromium
+from smartharvest.algorithm.policy.ways import BUFFER_QUIET_NS, Way
 from smartharvest.telemetry.day import read_day
 from smartharvest.telemetry.day_page import page
 from smartharvest.telemetry.top_history import History
@@ -52,6 +53,7 @@ _TERMINAL = (
 _DRAWN = "Boolean(document.querySelector('h1, pre'))"
 
 
+WAY = Way("buffer", buffer=1, quiet_ns=BUFFER_QUIET_NS)
 SPENT = {"protect": 0.1, "p50": 0.004, "p95": 0.019, "p99": 0.032, "rests": 4, "by_rests": 0.021}
 
 
@@ -155,7 +157,8 @@ class MadeUp:
                               ({"idle": "4-14"} if self._ill else
                                {"idle": "4-6", "elastic": "7-14"})},
             "sensor": {"name": "bpf", "reason": "", "failed": []},
-            "policy": {"name": "adaptive", "lessons": 3_590_120, "fallbacks": []},
+            "policy": {"name": "adaptive", "lessons": 3_590_120, "fallbacks": [],
+                       "explanation": f"{WAY.describe()} (median request +2% by 4 rests)"},
             "budget": None if self._ill else {"cgroup:web": SPENT},
             "harvested": {"now": lent, "mean": 8.3}, "busy": {"peak": 4}, "demand": {"peak": 5},
             "decision": {"primary_cores": TOTAL - 9, "reason": "predicted"},
